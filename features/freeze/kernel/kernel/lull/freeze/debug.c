@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * For test kernels: a checker that sees any task escape a completed freeze,
+ * and injections that widen the windows in which one could.
+ */
+#include <linux/cpu.h>
+#include <linux/debugfs.h>
+#include <linux/delay.h>
+#include <linux/freezer.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/seq_file.h>
+#include <linux/string.h>
+#include <trace/events/sched.h>
+#include <trace/events/syscalls.h>
+
+#include "internal.h"
+
+/* The injections hold, and thaw, tasks of these names only. */
+#define HOLD_COMM "lull-hold"
+#define THAW_COMM "lull-thaw"
+
+/* Bits of enum freeze_safeguard that are switched off. */
+static u32 disabled;
+static u32 exit_hold_ms;
+static u32 left_hold_ms;
+static u32 window_ms;
+static u32 thaw_between;
+
+/* The task that suspends, from the end of freezing to the start of thawing. */
+static struct task_struct *window_task;
+
+static atomic_t windows, escapes, helpers, unlisted;
+static atomic_t held, held_at_end, left_held, thawed_between;
+static char last_escape[TASK_COMM_LEN + 32];
+
+bool freeze_guarded(enum freeze_safeguard guard)
+{
+	return !(READ_ONCE(disabled) & BIT(guard));
+}
+
+static void escaped(struct task_struct *p, const char *how)
+{
+	if (atomic_inc_return(&escapes) == 1)
+		scnprintf(last_escape, sizeof(last_escape), "%s/%d(%s)",
+			  p->comm, task_pid_nr(p), how);
+}
+
+/* Made by the kernel: its parent is kthreadd, or a worker that waits for it. */
+static bool is_helper(struct task_struct *p)
+{
+	bool ret;
+
+	rcu_read_lock();
+	ret = rcu_dereference(p->real_parent)->flags & PF_KTHREAD;
+	rcu_read_unlock();
+	return ret;
+}
+
+/* @p runs, or is about to, while everybody should be at rest. */
+static void judge(struct task_struct *p, const char *how)
+{
+	if (is_idle_task(p) || (p->flags & PF_KTHREAD) || p == window_task)
+		return;
+
+	if ((p->flags & PF_NOFREEZE) || is_helper(p)) {
+		/*
+		 * On its way to its program, or from there to the refrigerator.
+		 * A system call would show that it has reached user mode.
+		 */
+		atomic_inc(&helpers);
+	} else if (p->exit_state && !pid_alive(p)) {
+		/* Reaped itself and left the list: no freezer sees it. */
+		atomic_inc(&unlisted);
+	} else {
+		escaped(p, how);
+	}
+}
+
+static void on_switch(void *data, bool preempt, struct task_struct *prev,
+		      struct task_struct *next, unsigned int prev_state)
+{
+	if (READ_ONCE(window_task))
+		judge(next, "switch");
+}
+
+static void on_syscall(void *data, struct pt_regs *regs, long id)
+{
+	struct task_struct *suspender = READ_ONCE(window_task);
+
+	if (suspender && current != suspender)
+		escaped(current, "syscall");
+}
+
+/* The end of a freeze that succeeded: from here on nobody may run. */
+void lull_freeze_debug_frozen(void)
+{
+	int cpu;
+
+	atomic_inc(&windows);
+	if (atomic_read(&held))
+		atomic_inc(&held_at_end);
+
+	WRITE_ONCE(window_task, current);
+	cpus_read_lock();
+	rcu_read_lock();
+	for_each_online_cpu(cpu) {
+		struct task_struct *p = cpu_curr_snapshot(cpu);
+
+		if (!frozen(p) && READ_ONCE(p->__state) != TASK_DEAD)
+			judge(p, "running");
+	}
+	rcu_read_unlock();
+	cpus_read_unlock();
+
+	if (window_ms)
+		msleep(window_ms);
+}
+
+void lull_freeze_debug_thaw(void)
+{
+	WRITE_ONCE(window_task, NULL);
+}
+
+/* In do_exit(), between exit_notify() and TASK_DEAD (FZ1). */
+void lull_freeze_debug_exiting(void)
+{
+	if (!exit_hold_ms || strcmp(current->comm, HOLD_COMM))
+		return;
+	atomic_inc(&held);
+	msleep(exit_hold_ms);
+	atomic_dec(&held);
+}
+
+/*
+ * In __refrigerator(), after it found no request and dropped freezer_lock
+ * (FZ7). Spins, for the state must stay what it is.
+ */
+void lull_freeze_debug_left(void)
+{
+	if (!left_hold_ms || strcmp(current->comm, HOLD_COMM))
+		return;
+	atomic_inc(&left_held);
+	mdelay(left_hold_ms);
+	/* The freezer took it for frozen, and it runs. */
+	if (READ_ONCE(window_task))
+		escaped(current, "left");
+}
+
+/*
+ * Between two rounds of the freezer: what a v1 cgroup does to tasks that leave
+ * a frozen one, for instance when cpuset's hotplug work moves them (FZ6).
+ */
+void freeze_debug_between(void)
+{
+	struct task_struct *g, *p;
+	bool once = false;
+
+	if (!thaw_between)
+		return;
+
+	rcu_read_lock();
+	for_each_process_thread(g, p) {
+		if (strcmp(p->comm, THAW_COMM) || !frozen(p))
+			continue;
+		__thaw_task(p);
+		atomic_inc(&thawed_between);
+		once = true;
+	}
+	rcu_read_unlock();
+	/* Once: a freezer that is right would never come to an end. */
+	if (once)
+		thaw_between = 0;
+}
+
+static int check_show(struct seq_file *m, void *v)
+{
+	seq_printf(m, "windows %d\n", atomic_read(&windows));
+	seq_printf(m, "escapes %d\n", atomic_read(&escapes));
+	seq_printf(m, "helpers %d\n", atomic_read(&helpers));
+	seq_printf(m, "unlisted %d\n", atomic_read(&unlisted));
+	seq_printf(m, "held %d\n", atomic_read(&held));
+	seq_printf(m, "held_at_end %d\n", atomic_read(&held_at_end));
+	seq_printf(m, "left_held %d\n", atomic_read(&left_held));
+	seq_printf(m, "thawed_between %d\n", atomic_read(&thawed_between));
+	seq_printf(m, "last_escape %s\n",
+		   atomic_read(&escapes) ? last_escape : "-");
+	return 0;
+}
+
+static int check_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, check_show, inode->i_private);
+}
+
+static ssize_t check_write(struct file *file, const char __user *buf,
+			   size_t count, loff_t *ppos)
+{
+	atomic_set(&windows, 0);
+	atomic_set(&escapes, 0);
+	atomic_set(&helpers, 0);
+	atomic_set(&unlisted, 0);
+	atomic_set(&held_at_end, 0);
+	atomic_set(&left_held, 0);
+	atomic_set(&thawed_between, 0);
+	return count;
+}
+
+static const struct file_operations check_fops = {
+	.owner = THIS_MODULE,
+	.open = check_open,
+	.read = seq_read,
+	.write = check_write,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
+
+/* A warning on demand, to see that the lab fails a run for it. */
+static ssize_t warn_write(struct file *file, const char __user *buf,
+			  size_t count, loff_t *ppos)
+{
+	WARN(1, "lull: a warning on demand\n");
+	return count;
+}
+
+static const struct file_operations warn_fops = {
+	.owner = THIS_MODULE,
+	.write = warn_write,
+};
+
+void __init freeze_debug_init(struct dentry *dir)
+{
+	struct dentry *inject = debugfs_create_dir("inject", dir);
+
+	debugfs_create_file("check", 0644, dir, NULL, &check_fops);
+	debugfs_create_file("warn", 0200, inject, NULL, &warn_fops);
+	debugfs_create_x32("disable", 0644, inject, &disabled);
+	debugfs_create_u32("exit_hold_ms", 0644, inject, &exit_hold_ms);
+	debugfs_create_u32("left_hold_ms", 0644, inject, &left_hold_ms);
+	debugfs_create_u32("thaw_between", 0644, inject, &thaw_between);
+	debugfs_create_u32("window_ms", 0644, inject, &window_ms);
+
+	if (register_trace_sched_switch(on_switch, NULL) ||
+	    register_trace_sys_enter(on_syscall, NULL))
+		pr_warn("lull: freeze: no escape checker\n");
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _LULL_FREEZE_INTERNAL_H
+#define _LULL_FREEZE_INTERNAL_H
+
+#include <linux/lull_freeze.h>
+#include <linux/spinlock.h>
+
+struct dentry;
+
+enum freeze_mode {
+	FREEZE_STOCK,
+	FREEZE_EXIT_STATE,
+	FREEZE_LULL,
+};
+
+enum freeze_counter {
+	FREEZE_WALKS,		/* walks over all tasks */
+	FREEZE_PARTIAL,		/* walks over pending tasks or kthreads only */
+	FREEZE_VISITED,		/* tasks looked at, in both kinds */
+	FREEZE_USER_NS,
+	FREEZE_KERNEL_NS,
+	FREEZE_WAITS,
+	FREEZE_WAIT_NS,
+	FREEZE_WOKEN,		/* waits that an arrival ended */
+	FREEZE_FULL_FORKS,	/* full walks because a task was created, */
+	FREEZE_FULL_THAWS,	/* because one was thawed, */
+	FREEZE_FULL_ROOM,	/* because more were pending than there is room */
+	FREEZE_NR_COUNTERS,
+};
+
+/**
+ * struct freeze_session - one suspend, from lull_freeze_begin() to _end()
+ * @owner: the task that suspends; NULL when there is no session
+ * @mode: the mode it runs in; fixed while it lasts
+ * @walked: the snapshot below is valid: every task was visited since
+ * @forks: total_forks before the walk
+ * @thaws: lull_freeze_thaws before the walk
+ * @pending: tasks that may still move, each with a reference
+ * @nr: how many
+ * @room: how many fit
+ * @overflow: some did not
+ */
+struct freeze_session {
+	struct task_struct *owner;
+	enum freeze_mode mode;
+	bool walked;
+	bool overflow;
+	unsigned long forks;
+	unsigned long thaws;
+	struct task_struct **pending;
+	unsigned int nr;
+	unsigned int room;
+};
+
+/*
+ * How often a task was taken out of the frozen state, or left it by itself;
+ * under freezer_lock.
+ */
+extern unsigned long lull_freeze_thaws;
+
+void freeze_count(enum freeze_counter counter, u64 n);
+
+unsigned int freeze_user_pass(struct freeze_session *s);
+unsigned int freeze_kernel_pass(struct freeze_session *s);
+unsigned int freeze_exit_state_pass(void);
+void freeze_make_room(struct freeze_session *s);
+void freeze_release(struct freeze_session *s);
+void freeze_arrivals_reset(void);
+
+/* Safeguards that a test kernel can switch off, to see their tests fail. */
+enum freeze_safeguard {
+	FREEZE_GUARD_REST,	/* FZ7: RUNNING before freezer_lock drops */
+	FREEZE_GUARD_FORKS,	/* FZ6 (i) */
+	FREEZE_GUARD_THAWS,	/* FZ6 (ii) */
+	FREEZE_GUARD_EXEC,	/* FZ6 (iii): exec of a helper freezes itself */
+	FREEZE_GUARD_WATCH,	/* revisit tasks that are not freezing yet */
+	FREEZE_GUARD_REVISIT,	/* FZ5: revisit pending tasks at all */
+	FREEZE_GUARD_REASONS,	/* FZ9: thaw nobody who has a reason left */
+};
+
+#ifdef CONFIG_LULL_DEBUG
+bool freeze_guarded(enum freeze_safeguard guard);
+void freeze_debug_between(void);
+void __init freeze_debug_init(struct dentry *dir);
+#else
+static inline bool freeze_guarded(enum freeze_safeguard guard) { return true; }
+static inline void freeze_debug_between(void) { }
+static inline void freeze_debug_init(struct dentry *dir) { }
+#endif
+
+#endif /* _LULL_FREEZE_INTERNAL_H */
