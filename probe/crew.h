@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A crew is the processes of a workload: a boss, which is a child of the probe
+ * and has its own process group, and whomever it starts. The boss does orders
+ * one at a time and sleeps in a pipe between them.
+ */
+#ifndef LULL_CREW_H
+#define LULL_CREW_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct crew {
+	pid_t boss;
+	int orders, answers;
+};
+
+/* An order's outcome, from the boss. */
+struct crew_answer {
+	uint64_t done;
+	int error;		/* an errno, or 0 */
+	char doing[60];		/* what failed */
+};
+
+typedef void (*crew_fn)(uint64_t order, void *arg, struct crew_answer *answer);
+
+/* The boss runs fn for every order it gets. */
+int crew_start(struct crew *crew, crew_fn fn, void *arg);
+/* Give an order and wait for it; fails when it was not wholly done. */
+int crew_do(struct crew *crew, uint64_t order);
+/* Kill all of them and wait until they are gone. */
+void crew_stop(struct crew *crew);
+/* In a child of the boss: end with the boss, whatever happens to it. */
+void crew_member(pid_t boss);
+
+#endif

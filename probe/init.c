@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/reboot.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "init.h"
+#include "util.h"
+
+#define PORT_NAME "lull.results"
+#define PORT_WAIT_MS 5000
+#define CLOCK_WAIT_MS 3000
+
+static const struct {
+	const char *type, *at;
+} mounts[] = {
+	{ "proc", "/proc" },
+	{ "sysfs", "/sys" },
+	{ "devtmpfs", "/dev" },
+	{ "tmpfs", "/tmp" },
+	{ "debugfs", "/sys/kernel/debug" },
+	{ "tracefs", "/sys/kernel/tracing" },
+	{ "cgroup2", "/sys/fs/cgroup" },
+};
+
+bool init_is_us(void)
+{
+	/* PID 1 of a container is not the init of a machine of our own. */
+	return getpid() == 1 && getppid() == 0 && path_exists("/job");
+}
+
+static void open_console(void)
+{
+	int fd;
+
+	/* An initramfs without /dev/console starts init with no descriptors. */
+	do {
+		fd = open("/dev/console", O_RDWR);
+	} while (fd >= 0 && fd < STDERR_FILENO);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
+
+/*
+ * About a second after boot the kernel trades the first clock for a refined
+ * one and stops all CPUs for it. That is not to happen in a measurement.
+ */
+static void wait_clocksource(void)
+{
+	static const char path[] =
+		"/sys/devices/system/clocksource/clocksource0/current_clocksource";
+	char name[64];
+
+	for (int waited = 0; waited < CLOCK_WAIT_MS; waited += 20) {
+		if (read_file(path, name, sizeof(name)) < 0 || strcmp(name, "tsc-early\n"))
+			return;
+		sleep_ms(20);
+	}
+}
+
+void init_start(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(mounts); i++) {
+		mkdir(mounts[i].at, 0755);
+		if (mount(mounts[i].type, mounts[i].at, mounts[i].type, 0, NULL) < 0 &&
+		    errno != EBUSY)
+			fprintf(stderr, "probe: cannot mount %s: %s\n", mounts[i].at,
+				strerror(errno));
+	}
+	open_console();
+	wait_clocksource();
+}
+
+/* The port whose name file says that it is ours. */
+static bool find_port(char *dev, size_t size)
+{
+	DIR *dir = opendir("/sys/class/virtio-ports");
+	char path[512], name[64];
+	struct dirent *d;
+	bool found = false;
+
+	while (dir && !found && (d = readdir(dir))) {
+		snprintf(path, sizeof(path), "/sys/class/virtio-ports/%s/name", d->d_name);
+		if (d->d_name[0] == '.' || read_file(path, name, sizeof(name)) < 0)
+			continue;
+		name[strcspn(name, "\n")] = '\0';
+		found = !strcmp(name, PORT_NAME);
+		if (found)
+			snprintf(dev, size, "/dev/%s", d->d_name);
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+int init_results(void)
+{
+	char dev[300];
+
+	/* Ports are announced by the host after the driver has started. */
+	for (int waited = 0; !find_port(dev, sizeof(dev)); waited += 10) {
+		if (waited >= PORT_WAIT_MS)
+			return -1;
+		sleep_ms(10);
+	}
+	return open(dev, O_WRONLY | O_CLOEXEC);
+}
+
+void init_power_off(void)
+{
+	/* Nothing to sync: every file system is in memory. */
+	reboot(RB_POWER_OFF);
+	/* No power management: a halted guest is better than a panicking one. */
+	reboot(RB_HALT_SYSTEM);
+	for (;;)
+		pause();
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "knob.h"
+#include "lull.h"
+#include "util.h"
+
+static void param_path(char *path, size_t size, const char *feature)
+{
+	snprintf(path, size, "/sys/module/lull/parameters/%s", feature);
+}
+
+static void debug_path(char *path, size_t size, const char *feature, const char *file)
+{
+	snprintf(path, size, "/sys/kernel/debug/lull/%s/%s", feature, file);
+}
+
+void lull_modes(const char *feature, struct modes *modes)
+{
+	char path[256], text[1024], *rest = text, *word;
+
+	modes->n = 0;
+	param_path(path, sizeof(path), feature);
+	if (path_exists(path)) {
+		debug_path(path, sizeof(path), feature, "modes");
+		if (read_file(path, text, sizeof(text)) < 0)
+			text[0] = '\0';
+		while (modes->n < MODES_MAX && (word = strsep(&rest, " \n"))) {
+			if (*word)
+				snprintf(modes->names[modes->n++], JOB_NAME_MAX, "%s", word);
+		}
+	}
+	if (!modes->n)
+		strcpy(modes->names[modes->n++], "stock");
+}
+
+bool lull_has_mode(const char *feature, const char *mode)
+{
+	struct modes modes;
+
+	lull_modes(feature, &modes);
+	for (unsigned int i = 0; i < modes.n; i++) {
+		if (!strcmp(modes.names[i], mode))
+			return true;
+	}
+	return false;
+}
+
+int lull_switch(const char *feature, const char *mode)
+{
+	char path[256];
+
+	param_path(path, sizeof(path), feature);
+	if (!path_exists(path)) {
+		if (!strcmp(mode, "stock"))
+			return 0;
+		return fail(STATUS_LACKING, path, "this kernel has no mode '%s' of %s", mode,
+			    feature);
+	}
+	return knob_write(path, mode);
+}
+
+int lull_stats_clear(const char *feature)
+{
+	char path[256];
+
+	debug_path(path, sizeof(path), feature, "stats");
+	if (!path_exists(path))
+		return 0;
+	if (write_file(path, "0") < 0)
+		return fail(STATUS_FAILED, path, "cannot clear %s: %s", path, strerror(errno));
+	return 0;
+}
+
+void lull_stats_add(const char *feature, struct sample *s)
+{
+	char path[256], *text, *rest, *line, name[48];
+	double value;
+
+	debug_path(path, sizeof(path), feature, "stats");
+	text = read_whole(path);
+	rest = text;
+	while (rest && (line = strsep(&rest, "\n"))) {
+		if (sscanf(line, "%47s %lf", name, &value) == 2)
+			sample_add(s, name, value);
+	}
+	free(text);
+}
+
+int lull_check_clear(const char *feature)
+{
+	char path[256];
+
+	debug_path(path, sizeof(path), feature, "check");
+	if (!path_exists(path))
+		return 0;
+	if (write_file(path, "0") < 0)
+		return fail(STATUS_FAILED, path, "cannot clear %s: %s", path, strerror(errno));
+	return 1;
+}
+
+int lull_check_read(const char *feature, uint64_t *escapes, char *last, unsigned int size)
+{
+	char path[256], *text, *rest, *line;
+	bool found = false;
+
+	last[0] = '\0';
+	debug_path(path, sizeof(path), feature, "check");
+	if (!path_exists(path))
+		return 0;
+	text = read_whole(path);
+	rest = text;
+	while (rest && (line = strsep(&rest, "\n"))) {
+		if (!strncmp(line, "escapes ", 8))
+			found = parse_u64(line + 8, escapes);
+		else if (!strncmp(line, "last_escape ", 12))
+			snprintf(last, size, "%s", line + 12);
+	}
+	free(text);
+	/* A verdict that cannot be read is not one of innocence. */
+	return found ? 1 : fail(STATUS_FAILED, path, "no 'escapes' line in %s", path);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The kernel's side of Lull: modes and figures, where the kernel has them. */
+#ifndef LULL_LULL_H
+#define LULL_LULL_H
+
+#include <stdbool.h>
+
+#include "workload.h"
+
+#define MODES_MAX 16
+
+struct modes {
+	char names[MODES_MAX][JOB_NAME_MAX];
+	unsigned int n;
+};
+
+/* The modes this kernel has for a feature; without Lull it is "stock" alone. */
+void lull_modes(const char *feature, struct modes *modes);
+bool lull_has_mode(const char *feature, const char *mode);
+/* Switch; the mode found first is put back at the end. */
+int lull_switch(const char *feature, const char *mode);
+
+/* Figures of the last operation; kernels without them add none. */
+int lull_stats_clear(const char *feature);
+void lull_stats_add(const char *feature, struct sample *s);
+
+/*
+ * The debug arm's check file: 1 and the values when it is there, 0 when not,
+ * -1 on an error. `last` names the culprit, or is empty.
+ */
+int lull_check_clear(const char *feature);
+int lull_check_read(const char *feature, uint64_t *escapes, char *last, unsigned int size);
+
+#endif
