@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Boots of the debug kernel for the safety tests."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from lull.boot import boot
+from lull.kernels.build import build
+from lull.kernels.record import Kernel
+from lull.model import Arm, Case, Check, Clock, Job
+from lull.vm.accel import choose
+from lull.vm.process import run_alone
+
+
+@pytest.fixture(scope="session")
+def debug_kernel() -> Kernel:
+    return build("6.12", Arm.DEBUG)
+
+
+@pytest.fixture
+def run_debug(debug_kernel: Kernel, tmp_path: Path) -> Callable[..., tuple[Check, ...]]:
+    """Run cases in one boot, all of which hold, and return the verdicts."""
+
+    def run(*cases: Case) -> tuple[Check, ...]:
+        work = boot(
+            debug_kernel,
+            Job(seed=1, cases=cases),
+            clock=Clock.WALL,
+            accel=choose(debug_kernel.bzimage).accel,
+            folder=tmp_path,
+        )
+        done = run_alone(work)
+        assert done.stream.done
+        said = "\n".join(check.text for check in done.stream.checks)
+        assert done.stream.ok, said
+        return done.stream.checks
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def run_storms(
+    debug_kernel: Kernel, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[Mapping[str, tuple[Case, ...]]], dict[str, tuple[Check, ...]]]:
+    """Run a boot for each name, side by side, and return their verdicts.
+
+    In a storm tasks run all the time while static keys change. Under
+    emulation that needs ``one_thread``, which leaves a processor for another
+    boot.
+    """
+    folder = tmp_path_factory.mktemp("storms")
+    accel = choose(debug_kernel.bzimage).accel
+
+    async def one(
+        places: asyncio.Semaphore, name: str, cases: tuple[Case, ...]
+    ) -> tuple[Check, ...]:
+        async with places:
+            done = await boot(
+                debug_kernel,
+                Job(seed=1, cases=cases),
+                clock=Clock.WALL,
+                accel=accel,
+                folder=folder / name,
+                one_thread=True,
+            )
+        assert done.stream.done
+        return done.stream.checks
+
+    async def gather(
+        jobs: Mapping[str, tuple[Case, ...]],
+    ) -> dict[str, tuple[Check, ...]]:
+        places = asyncio.Semaphore(os.cpu_count() or 1)
+        checks = await asyncio.gather(*(one(places, *job) for job in jobs.items()))
+        return dict(zip(jobs, checks, strict=True))
+
+    return lambda jobs: run_alone(gather(jobs))

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Loops that make, replace, stop and start processes while the freezer runs:
+ * whoever it could miss is born here.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "crew.h"
+#include "cycle.h"
+#include "knob.h"
+#include "lull.h"
+#include "util.h"
+
+#define EXEC_NAME "lull-storm-exec"
+#define SWITCH "/sys/module/lull/parameters/freeze"
+#define DISABLE "/sys/kernel/debug/lull/freeze/inject/disable"
+#define WINDOW "/sys/kernel/debug/lull/freeze/inject/window_ms"
+#define UEVENT "/sys/class/mem/null/uevent"
+#define UEVENT_HELPER "/sys/kernel/uevent_helper"
+
+static struct crew crew;
+
+static void loop_forks(void)
+{
+	for (;;) {
+		pid_t pid = fork();
+
+		if (!pid)
+			_exit(0);
+		if (pid > 0)
+			waitpid(pid, NULL, 0);
+	}
+}
+
+static void *thread_main(void *arg)
+{
+	return arg;
+}
+
+static void loop_threads(void)
+{
+	pthread_t thread;
+
+	for (;;) {
+		if (!pthread_create(&thread, NULL, thread_main, NULL))
+			pthread_join(thread, NULL);
+	}
+}
+
+static void exec_again(void)
+{
+	char *argv[] = { (char *)EXEC_NAME, NULL };
+
+	execv("/proc/self/exe", argv);
+	_exit(1);
+}
+
+/* One that runs all the time, to be stopped and continued. */
+static void loop_stops(void)
+{
+	pid_t self = getpid(), pid = fork();
+
+	if (!pid) {
+		crew_member(self);
+		for (;;)
+			sched_yield();
+	}
+	for (;;) {
+		kill(pid, SIGSTOP);
+		sched_yield();
+		kill(pid, SIGCONT);
+		sched_yield();
+	}
+}
+
+static void loop_umh(void)
+{
+	/*
+	 * The kernel does not wait for these helpers, so nothing but time keeps
+	 * them from piling up without a limit.
+	 */
+	for (;;) {
+		write_file(UEVENT, "add");
+		sleep_ms(1);
+	}
+}
+
+/* Another reads and writes the switch while the freezer runs: EBUSY is fine. */
+static void loop_switches(void)
+{
+	for (;;) {
+		write_file(SWITCH, "stock");
+		write_file(SWITCH, "lull");
+		sched_yield();
+	}
+}
+
+/* The kernel starts the probe as its uevent helper: live a little and go. */
+static bool is_helper(int argc, char **argv)
+{
+	const char *subsystem = getenv("SUBSYSTEM");
+
+	return getpid() != 1 && argc == 2 && subsystem && getenv("SEQNUM") &&
+	       !strcmp(argv[1], subsystem);
+}
+
+static int run_helper(int argc, char **argv)
+{
+	char text[64];
+
+	(void)argc;
+	(void)argv;
+	for (int i = 0; i < 4; i++) {
+		read_number("/proc/sys/kernel/pid_max", 0);
+		sched_yield();
+	}
+	return read_file("/proc/self/comm", text, sizeof(text)) < 0;
+}
+
+static const struct applet helper = { .claims = is_helper, .run = run_helper };
+
+APPLET(helper);
+
+static bool is_exec(int argc, char **argv)
+{
+	return argc > 0 && !strcmp(argv[0], EXEC_NAME);
+}
+
+static int run_exec(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	exec_again();
+	return 1;
+}
+
+static const struct applet exec_applet = { .claims = is_exec, .run = run_exec };
+
+APPLET(exec_applet);
+
+static const struct loop {
+	const char *param;
+	void (*run)(void);
+} loops[] = {
+	{ "forks", loop_forks },
+	{ "threads", loop_threads },
+	{ "execs", exec_again },
+	{ "stops", loop_stops },
+	{ "umh", loop_umh },
+	{ "switchers", loop_switches },
+};
+
+static void start_loops(uint64_t order, void *arg, struct crew_answer *answer)
+{
+	const struct job_case *c = arg;
+	pid_t boss = getpid();
+
+	(void)order;
+	for (size_t i = 0; i < ARRAY_SIZE(loops); i++) {
+		for (uint64_t k = job_number(c, loops[i].param); k; k--, answer->done++) {
+			pid_t pid = fork();
+
+			if (!pid) {
+				crew_member(boss);
+				loops[i].run();
+			}
+			if (pid > 0)
+				continue;
+			answer->error = errno;
+			strcpy(answer->doing, "starting a loop");
+			return;
+		}
+	}
+}
+
+static int set_helper(void)
+{
+	char path[256];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	if (n < 0)
+		return fail(STATUS_FAILED, "/proc/self/exe", "cannot read it: %s",
+			    strerror(errno));
+	path[n] = '\0';
+	return knob_write(UEVENT_HELPER, path);
+}
+
+static int storm_setup(const struct job_case *c)
+{
+	if (!job_number(c, "cycles"))
+		return fail(STATUS_USAGE, "cycles", "a storm takes at least one cycle");
+	if (freeze_prepare() < 0)
+		return -1;
+	if (job_number(c, "umh") && set_helper() < 0)
+		return -1;
+	if (job_number(c, "disable") && knob_write(DISABLE, job_param(c, "disable")) < 0)
+		return -1;
+	if (job_number(c, "window") && knob_write(WINDOW, job_param(c, "window")) < 0)
+		return -1;
+	if (crew_start(&crew, start_loops, (void *)c) < 0 || crew_do(&crew, 0) < 0)
+		return -1;
+	/* All of them are in their loops by then. */
+	sleep_ms(50);
+	return 0;
+}
+
+/* FZ5: nobody runs between the end of freezing and the start of thawing. */
+static int report_escapes(const struct job_case *c, const char *mode, uint64_t cycles)
+{
+	uint64_t escapes = 0;
+	char last[128], text[300];
+	int there;
+
+	there = lull_check_read("freeze", &escapes, last, sizeof(last));
+	if (there <= 0)
+		return there;
+	snprintf(text, sizeof(text), "%s: %llu cycles, %llu escapes%s%s", mode,
+		 (unsigned long long)cycles, (unsigned long long)escapes, *last ? ", last " : "",
+		 last);
+	return report_check(c, "FZ5", !escapes, text);
+}
+
+static int storm_round(const struct job_case *c, const char *mode, struct sample *s)
+{
+	uint64_t cycles = job_number(c, "cycles");
+
+	if (lull_check_clear("freeze") < 0)
+		return -1;
+	for (uint64_t i = 0; i < cycles; i++) {
+		if (freeze_cycle(s, false) < 0 || check_interrupted() < 0)
+			return -1;
+	}
+	return report_escapes(c, mode, cycles);
+}
+
+static void storm_teardown(void)
+{
+	crew_stop(&crew);
+}
+
+static const struct workload_param storm_params[] = {
+	{ "forks", "1" },
+	{ "threads", "1" },
+	{ "execs", "1" },
+	{ "stops", "0" },
+	{ "umh", "0" },
+	{ "switchers", "0" },
+	{ "cycles", "1" },
+	/* Debug kernels: safeguards to do without, and how long to stay frozen. */
+	{ "disable", "0" },
+	{ "window", "0" },
+	{ 0 },
+};
+
+static const struct workload storm = {
+	.feature = "freeze",
+	.name = "storm",
+	.text = "fork, thread, exec, stop and helper loops that go on while freezing",
+	.params = storm_params,
+	.setup = storm_setup,
+	.round = storm_round,
+	.teardown = storm_teardown,
+};
+
+WORKLOAD(storm);

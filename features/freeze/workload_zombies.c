@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Dead children that nobody waits for: N of them, or the ten rounds of the
+ * thread that asked what they cost, each with some thousand more.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "crew.h"
+#include "cycle.h"
+#include "util.h"
+
+/*
+ * How many run at a time: each holds a kernel stack until it is dead, so that
+ * thirty thousand at once would take half a gigabyte for nothing.
+ */
+#define BATCH 128
+
+static struct crew crew;
+
+/*
+ * A child that exits as its first instruction. It borrows memory and files
+ * instead of copying them, which is most of what fork() costs, and it does not
+ * even use the stack, so that nobody has to wait for it to be done with it. What
+ * remains of it is what remains of any other: a zombie has no memory, files or
+ * stack, and the signal handlers, which it does keep, are not shared.
+ */
+#define SPAWN_FLAGS (CLONE_VM | CLONE_FILES | CLONE_FS | SIGCHLD)
+
+static pid_t spawn_zombie(void)
+{
+#if defined(__x86_64__)
+	register long r10 __asm__("r10") = 0;
+	register long r8 __asm__("r8") = 0;
+	long ret;
+
+	__asm__ volatile("syscall\n\t"
+			 "test %%rax, %%rax\n\t"
+			 "jnz 1f\n\t"
+			 "xor %%edi, %%edi\n\t"
+			 "mov %[exit], %%eax\n\t"
+			 "syscall\n"
+			 "1:"
+			 : "=a"(ret)
+			 : "a"(SYS_clone), "D"((long)SPAWN_FLAGS), "S"(0L), "d"(0L), "r"(r10),
+			   "r"(r8), [exit] "i"(SYS_exit)
+			 : "rcx", "r11", "memory", "cc");
+	if (ret < 0) {
+		errno = (int)-ret;
+		return -1;
+	}
+	return (pid_t)ret;
+#else
+	pid_t pid = vfork();
+
+	if (!pid)
+		_exit(0);
+	return pid;
+#endif
+}
+
+static int wait_dead(const pid_t *pids, unsigned int n)
+{
+	siginfo_t info;
+
+	/* WNOWAIT looks without reaping; by number it is a lookup, not a search. */
+	for (unsigned int i = 0; i < n; i++) {
+		if (waitid(P_PID, (id_t)pids[i], &info, WEXITED | WNOWAIT) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static void make_zombies(uint64_t n, void *arg, struct crew_answer *answer)
+{
+	pid_t pids[BATCH];
+	unsigned int k;
+
+	(void)arg;
+	answer->error = 0;
+	while (answer->done < n && !answer->error) {
+		for (k = 0; k < BATCH && answer->done < n; k++, answer->done++) {
+			pids[k] = spawn_zombie();
+			if (pids[k] < 0)
+				break;
+		}
+		if ((k < BATCH && answer->done < n) || wait_dead(pids, k) < 0) {
+			answer->error = errno;
+			strcpy(answer->doing, "making a zombie");
+		}
+	}
+}
+
+static int start(uint64_t most)
+{
+	if (freeze_prepare() < 0 || freeze_make_room(most) < 0)
+		return -1;
+	return crew_start(&crew, make_zombies, NULL);
+}
+
+static int zombies_setup(const struct job_case *c)
+{
+	uint64_t n = job_number(c, "zombies");
+
+	return start(n) < 0 ? -1 : crew_do(&crew, n);
+}
+
+static int zombies_round(const struct job_case *c, const char *mode, struct sample *s)
+{
+	(void)c;
+	(void)mode;
+	return freeze_cycle(s, true);
+}
+
+static void zombies_teardown(void)
+{
+	crew_stop(&crew);
+}
+
+static const struct workload_param zombies_params[] = {
+	{ "zombies", "30000" },
+	{ 0 },
+};
+
+static const struct workload zombies = {
+	.feature = "freeze",
+	.name = "zombies",
+	.text = "N dead children that nobody has waited for",
+	.params = zombies_params,
+	.setup = zombies_setup,
+	.round = zombies_round,
+	.teardown = zombies_teardown,
+};
+
+WORKLOAD(zombies);
+
+static unsigned int table_step;
+
+static int table_setup(const struct job_case *c)
+{
+	return start(job_number(c, "step") * job_number(c, "rounds"));
+}
+
+static unsigned int table_steps(const struct job_case *c)
+{
+	return (unsigned int)job_number(c, "rounds");
+}
+
+static int table_next(const struct job_case *c, unsigned int step)
+{
+	/* The dead of the rounds before are kept: only the difference is made. */
+	table_step = step + 1;
+	return crew_do(&crew, job_number(c, "step"));
+}
+
+static int table_round(const struct job_case *c, const char *mode, struct sample *s)
+{
+	double n = (double)(table_step * job_number(c, "step"));
+
+	(void)mode;
+	sample_param(s, "zombies", n);
+	sample_add(s, "round", table_step);
+	sample_add(s, "zombies", n);
+	return freeze_cycle(s, true);
+}
+
+static const struct workload_param table_params[] = {
+	{ "step", "3000" },
+	{ "rounds", "10" },
+	{ 0 },
+};
+
+static const struct workload table = {
+	.feature = "freeze",
+	.name = "thread-table",
+	.text = "rounds of ever more zombies, the order of modes in each",
+	.params = table_params,
+	.setup = table_setup,
+	.round = table_round,
+	.teardown = zombies_teardown,
+	.steps = table_steps,
+	.step = table_next,
+};
+
+WORKLOAD(table);
