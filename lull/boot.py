@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""One boot: a kernel, a job, and the records that come back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from lull.errors import LabError
+from lull.files import repo_root
+from lull.job import job_text
+from lull.kernels.record import Kernel
+from lull.model import Arm, Clock, Job
+from lull.samples import Stream, parse_stream
+from lull.vm import machine
+from lull.vm.command import Accel, MachineSpec
+from lull.vm.outcome import Outcome
+from lull.vm.probe_build import build_probe
+from lull.vm.timeouts import TimeoutPolicy
+
+#: MiB: 60,000 zombies, at some 10 KiB each, and the rest of the system.
+MEMORY_MB = 2048
+
+#: How much slower a kernel of the arm runs; the debug arm has KASAN.
+_SLOWNESS = {Arm.STOCK: 1.0, Arm.LULL: 1.0, Arm.DEBUG: 8.0}
+
+#: Watchdogs of the debug arm that a slow host would set off; in seconds.
+_PATIENCE = ("watchdog_thresh=60", "workqueue.watchdog_thresh=120")
+
+#: For the time limits; TCG with an instruction counter is slower than without.
+_INSN_SLOWNESS = 2.0
+
+
+@dataclass(frozen=True)
+class Boot:
+    """What one boot left: QEMU's side of it, and the probe's."""
+
+    outcome: Outcome
+    stream: Stream
+
+
+def machine_spec(
+    image: Path,
+    seed: int,
+    clock: Clock,
+    accel: Accel,
+    append: tuple[str, ...] = (),
+    one_thread: bool = False,
+) -> MachineSpec:
+    """The machine that every run uses, whatever it measures."""
+    return MachineSpec(
+        kernel=image,
+        clock=clock,
+        accel=accel,
+        seed=seed,
+        memory_mb=MEMORY_MB,
+        append=append,
+        one_thread=one_thread,
+    )
+
+
+async def boot(
+    kernel: Kernel,
+    job: Job,
+    *,
+    clock: Clock,
+    accel: Accel,
+    folder: Path,
+    number: int = 0,
+    on_line: Callable[[bytes], None] | None = None,
+    append: tuple[str, ...] = (),
+    one_thread: bool = False,
+) -> Boot:
+    """Boot ``kernel`` with ``job`` and read what the probe wrote.
+
+    ``number`` is the boot's number in the run and becomes part of each
+    sample. ``on_line`` gets each result line as it comes, ``append`` are more
+    words of the kernel's command line, and ``one_thread`` is as in
+    ``MachineSpec``. Raises what ``machine.run``
+    raises, and LabError for a result stream that ends well and lacks samples.
+    """
+    slowness = _SLOWNESS[kernel.arm]
+    if clock is Clock.INSN:
+        slowness *= _INSN_SLOWNESS
+    words = _PATIENCE if kernel.arm is Arm.DEBUG else ()
+    spec = machine_spec(
+        kernel.bzimage, job.seed, clock, accel, (*words, *append), one_thread
+    )
+    outcome = await machine.run(
+        spec,
+        probe=build_probe(repo_root()).read_bytes(),
+        job=job_text(job),
+        folder=folder,
+        policy=TimeoutPolicy(scale=slowness),
+        progress=machine.Progress(result=on_line),
+    )
+    stream = parse_stream(outcome.results, boot=number, seed=job.seed, arm=kernel.arm)
+    if stream.missing:
+        raise LabError(
+            f"{stream.missing} of {stream.announced} samples that the probe wrote "
+            f"did not arrive; {stream.bad}",
+            where=str(folder),
+        )
+    return Boot(outcome, stream)

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The features there are: ``features/*/feature.toml`` as records.
+
+Reading a file and checking what it says are kept apart: ``parse`` is pure.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import ValidationError
+
+from lull.errors import LabError, UsageError
+from lull.files import repo_root
+from lull.model import CasePlan, Clock, Expectation, Feature, Mode, Value, Workload
+
+T = TypeVar("T")
+
+#: Names become words of the job, columns of the table and file names.
+NAME = re.compile(r"[a-z][a-z0-9_-]*")
+MODE_WIDTH = 12  #: what a column of the table has room for
+
+
+def features(root: Path | None = None) -> tuple[Feature, ...]:
+    """All features, by name. Raises LabError for a broken feature.toml."""
+    base = (root or repo_root()) / "features"
+    return tuple(load(path) for path in sorted(base.glob("*/feature.toml")))
+
+
+def feature(name: str, root: Path | None = None) -> Feature:
+    """One feature. Raises UsageError, with the valid names, if it is unknown."""
+    return _pick("feature", name, {f.name: f for f in features(root)})
+
+
+def select(names: Iterable[str], root: Path | None = None) -> tuple[Feature, ...]:
+    """The features named, in that order; all of them for no names at all."""
+    known = {f.name: f for f in features(root)}
+    wanted = tuple(dict.fromkeys(names)) or tuple(known)
+    return tuple(_pick("feature", name, known) for name in wanted)
+
+
+def check_mode(feature: Feature, name: str) -> Mode:
+    """The mode of that name, else UsageError with the valid names."""
+    return _pick(f"mode of {feature.name}", name, {m.name: m for m in feature.modes})
+
+
+def check_workload(feature: Feature, name: str) -> Workload:
+    """The workload of that name, else UsageError with the valid names."""
+    return _pick(f"workload of {feature.name}", name, feature.workloads)
+
+
+def check_clock(name: str) -> Clock:
+    """The clock of that name, else UsageError with the valid names."""
+    return _pick("clock", name, {clock.value: clock for clock in Clock})
+
+
+def full_params(
+    feature: Feature, workload: str, params: Mapping[str, Value]
+) -> dict[str, Value]:
+    """``params`` with the workload's defaults for what they do not set.
+
+    Two cases are the same case when these are equal. A workload that the
+    feature does not know (an old results file) has no defaults.
+    """
+    known = feature.workloads.get(workload)
+    return {**(known.params if known else {}), **params}
+
+
+def load(path: Path) -> Feature:
+    """One feature.toml. Raises LabError with file and field."""
+    try:
+        text = path.read_bytes().decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise LabError(f"cannot be read: {error}", where=str(path)) from error
+    return parse(text, path.parent.name, where=str(path))
+
+
+def parse(text: str, name: str, *, where: str) -> Feature:
+    """The text of a feature.toml that lies in a directory called ``name``.
+
+    ``where`` is the file's name for messages. Raises LabError that names the
+    field: for TOML that is none, for a wrong type, an unknown member or a
+    reference to something that the file does not define.
+    """
+    try:
+        feature = Feature.model_validate(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise LabError(f"not TOML: {error}", where=where) from error
+    except ValidationError as error:
+        problems = [f"{_dotted(e['loc'])}: {e['msg']}" for e in error.errors()]
+        raise LabError("; ".join(problems), where=where) from error
+    problems = [f"{field}: {what}" for field, what in _problems(feature, name)]
+    if problems:
+        raise LabError("; ".join(problems), where=where)
+    return feature
+
+
+def _pick(what: str, name: str, known: Mapping[str, T]) -> T:
+    if name not in known:
+        valid = ", ".join(known) or "none"
+        raise UsageError(f"unknown {what}: {name!r}", hint=f"one of: {valid}")
+    return known[name]
+
+
+def _dotted(loc: tuple[int | str, ...]) -> str:
+    text = ""
+    for part in loc:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}"
+    return text.removeprefix(".") or "file"
+
+
+def _problems(feature: Feature, name: str) -> Iterator[tuple[str, str]]:
+    """What is wrong across the file: pairs of field and message."""
+    if feature.name != name:
+        yield "name", f"{feature.name!r}, but the directory is {name!r}"
+    yield from _bad_modes(feature)
+    for kind, names in (
+        ("metrics", feature.metrics),
+        ("workloads", feature.workloads),
+    ):
+        for word in names:
+            if not NAME.fullmatch(word):
+                yield kind, f"{word!r} is not a lower-case word"
+    seen: list[tuple[str, dict[str, Value]]] = []
+    for i, case in enumerate(feature.cases):
+        field = f"cases[{i}]"
+        yield from _bad_params(feature, case, field)
+        if case.rounds < 1:
+            yield f"{field}.rounds", "less than 1"
+        key = (case.workload, full_params(feature, case.workload, case.params))
+        if key in seen:
+            yield field, "the same workload and parameters as a case before it"
+        seen.append(key)
+    for i, expectation in enumerate(feature.expectations):
+        yield from _bad_expectation(feature, expectation, f"expectations[{i}]", seen)
+
+
+def _bad_modes(feature: Feature) -> Iterator[tuple[str, str]]:
+    names = feature.mode_names
+    if not names or names[0] != "stock":
+        yield "modes[0].name", "the first mode has to be 'stock'"
+    for i, name in enumerate(names):
+        if not NAME.fullmatch(name) or len(name) > MODE_WIDTH:
+            limit = f"a lower-case word of at most {MODE_WIDTH} letters"
+            yield f"modes[{i}].name", f"{name!r} is not {limit}"
+        if name in names[:i]:
+            yield f"modes[{i}].name", f"{name!r} is there twice"
+
+
+def _bad_params(
+    feature: Feature, item: CasePlan | Expectation, field: str
+) -> Iterator[tuple[str, str]]:
+    workload = feature.workloads.get(item.workload)
+    if workload is None:
+        known = ", ".join(feature.workloads) or "none"
+        yield f"{field}.workload", f"unknown: {item.workload!r}; known: {known}"
+        return
+    for name, value in item.params.items():
+        where = f"{field}.params.{name}"
+        if name not in workload.params:
+            known = ", ".join(workload.params) or "none"
+            yield where, f"no parameter of {item.workload}; known: {known}"
+        elif isinstance(value, str) != isinstance(workload.params[name], str):
+            yield where, f"{value!r} is not of the default's type"
+
+
+def _bad_expectation(
+    feature: Feature,
+    item: Expectation,
+    field: str,
+    measured: list[tuple[str, dict[str, Value]]],
+) -> Iterator[tuple[str, str]]:
+    params = list(_bad_params(feature, item, field))
+    yield from params
+    if item.metric not in feature.metrics:
+        known = ", ".join(feature.metrics) or "none"
+        yield f"{field}.metric", f"unknown: {item.metric!r}; known: {known}"
+    if item.mode not in feature.mode_names:
+        known = ", ".join(feature.mode_names)
+        yield f"{field}.mode", f"unknown: {item.mode!r}; known: {known}"
+    elif item.control != (item.mode == "stock"):
+        yield f"{field}.control", "goes with mode 'stock', and only with it"
+    if item.min is None and item.max is None and item.aim is None:
+        yield field, "has none of min, max and aim"
+    key = (item.workload, full_params(feature, item.workload, item.params))
+    if not params and key not in measured:
+        yield field, "no case measures this workload with these parameters"

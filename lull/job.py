@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a boot has to do: the order of the rounds, and the job as text.
+
+Pure; docs/contracts.md has the format.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection, Iterable, Sequence
+
+from lull.catalog import check_mode, full_params
+from lull.errors import LabError, UsageError
+from lull.model import Arm, Case, CasePlan, Feature, Job
+
+STOCK = "stock"
+
+
+def order(modes: Sequence[str], rounds: int, seed: int | str) -> tuple[str, ...]:
+    """Every mode exactly ``rounds`` times, in mirrored blocks (A B C C B A).
+
+    A block is a permutation of the modes followed by its mirror image, so
+    that a drift that is linear over the block adds the same to every mode.
+    Each block has its own permutation, drawn from ``seed``. An odd number of
+    rounds leaves half a block at the end.
+
+    Raises UsageError for no modes, a mode named twice, or rounds below 1.
+    """
+    if not modes or len(set(modes)) != len(modes):
+        raise UsageError(f"modes to run: {' '.join(modes) or 'none'}")
+    if rounds < 1:
+        raise UsageError(f"rounds: {rounds}", hint="at least 1")
+    rng = random.Random(seed)
+    words: list[str] = []
+    for _ in range((rounds + 1) // 2):
+        half = rng.sample(list(modes), len(modes))
+        words += half + half[::-1]
+    return tuple(words[: rounds * len(modes)])
+
+
+def block_of(i: int, modes: int) -> int:
+    """The number of the block that round ``i`` of ``order`` belongs to."""
+    return i // (2 * modes)
+
+
+def plans(feature: Feature, *, quick: bool) -> tuple[CasePlan, ...]:
+    """The cases that a run of the feature measures."""
+    return tuple(case for case in feature.cases if case.quick or not quick)
+
+
+def jobs(
+    features: Iterable[Feature],
+    *,
+    seeds: Iterable[int],
+    quick: bool = False,
+    arm: Arm = Arm.LULL,
+    modes: Collection[str] | None = None,
+    warmup: int = 1,
+) -> tuple[Job, ...]:
+    """One job, that is one boot, for each seed: all cases of all features.
+
+    ``modes`` restricts the modes of every feature; ``stock`` is always among
+    them, since ratios refer to it. The untouched kernel knows ``stock`` only.
+    Parameters are written out in full, so that a job does not depend on the
+    probe's defaults. The order depends on the seed and the case alone: a run
+    of one feature repeats what it did in a run of all.
+
+    Raises UsageError for a mode that a feature does not have.
+    """
+    chosen = [(feature, _modes(feature, arm, modes)) for feature in features]
+    return tuple(
+        Job(
+            seed=seed,
+            cases=tuple(
+                _case(feature, plan, names, seed, warmup)
+                for feature, names in chosen
+                for plan in plans(feature, quick=quick)
+            ),
+        )
+        for seed in seeds
+    )
+
+
+def job_text(job: Job) -> str:
+    """The job as the probe reads it; ends in a newline.
+
+    Raises LabError for a word that would break a line: empty, or with white
+    space or ``#`` in it.
+    """
+    lines = ["lull-job 1", f"seed {job.seed}"]
+    for number, case in enumerate(job.cases):
+        lines.append(f"case {number} {_word(case.feature)} {_word(case.workload)}")
+        for name, value in case.params.items():
+            lines.append(f"param {_word(name)} {_word(str(value))}")
+        lines.append(f"warmup {case.warmup}")
+        lines.append(" ".join(["order", *map(_word, case.order)]))
+        lines.append("end")
+    return "\n".join(lines) + "\n"
+
+
+def _modes(
+    feature: Feature, arm: Arm, modes: Collection[str] | None
+) -> tuple[str, ...]:
+    for name in modes or ():
+        check_mode(feature, name)
+    if arm is Arm.STOCK:
+        return (STOCK,)
+    return tuple(
+        name
+        for name in feature.mode_names
+        if modes is None or name in modes or name == STOCK
+    )
+
+
+def _case(
+    feature: Feature, plan: CasePlan, modes: Sequence[str], seed: int, warmup: int
+) -> Case:
+    params = full_params(feature, plan.workload, plan.params)
+    key = (seed, feature.name, plan.workload, sorted(params.items()))
+    return Case(
+        feature=feature.name,
+        workload=plan.workload,
+        params=params,
+        warmup=warmup,
+        order=order(modes, plan.rounds, repr(key)),
+    )
+
+
+def _word(text: str) -> str:
+    if not text or any(c.isspace() or c == "#" or not c.isprintable() for c in text):
+        raise LabError(f"not a word for a job: {text!r}")
+    return text

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Bases: the kernels that Lull is maintained for, as data in kernel/bases."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+from pydantic import Field, ValidationError
+
+from lull.errors import LabError, UsageError
+from lull.files import repo_root
+from lull.model import Record
+
+DEFAULT_BASE = "6.12"
+
+
+class Base(Record):
+    """One kernel/bases/<name>.toml: where the sources come from."""
+
+    name: str = Field(pattern=r"^[0-9]+\.[0-9]+$")
+    package: str = Field(pattern=r"^[a-z0-9][a-z0-9.+-]+$")
+    tarball: str  #: path inside the package
+    top: str  #: directory inside the tarball
+    suite: str | None = None  #: where the machine's own suite lacks the package
+
+
+def _directory(root: Path | None) -> Path:
+    return (root or repo_root()) / "kernel" / "bases"
+
+
+def base_names(root: Path | None = None) -> list[str]:
+    """The names that ``load_base`` takes, oldest kernel first."""
+    names = (path.stem for path in _directory(root).glob("*.toml"))
+    return sorted(names, key=lambda name: [int(n) for n in name.split(".")])
+
+
+def load_base(name: str, root: Path | None = None) -> Base:
+    """Read one base; an unknown name is answered with the valid ones."""
+    names = base_names(root)
+    if name not in names:
+        raise UsageError(
+            f"there is no base {name!r}; there is: {', '.join(names) or 'none'}",
+            hint=f"--base {names[-1]}" if names else "",
+        )
+    path = _directory(root) / f"{name}.toml"
+    try:
+        base = Base.model_validate(tomllib.loads(path.read_text("utf-8")))
+    except (tomllib.TOMLDecodeError, ValidationError) as error:
+        raise LabError(f"not a base: {error}", where=str(path)) from error
+    if base.name != name:
+        raise LabError(f"names itself {base.name!r}", where=str(path))
+    return base

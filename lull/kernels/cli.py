@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""``lull kernel``: fetch, build, list. Errors pass to the top-level command."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from lull.kernels import build as builder
+from lull.kernels import source
+from lull.kernels.bases import DEFAULT_BASE, load_base
+from lull.kernels.cache import Cache
+from lull.kernels.listing import listing, table
+from lull.kernels.verify import verify
+from lull.model import Arm
+from lull.progress import open_progress
+
+app = typer.Typer(
+    help="Fetch, build and list kernels.", no_args_is_help=True, add_completion=False
+)
+
+
+@app.command()
+def fetch(
+    base: Annotated[str, typer.Argument(help="Which kernel.")] = DEFAULT_BASE,
+    refresh: Annotated[
+        bool, typer.Option("--refresh", help="Ask the archive for a newer one.")
+    ] = False,
+) -> None:
+    """Download a base's sources with apt-get and unpack them into the cache."""
+    with open_progress() as progress:
+        got = source.fetch(load_base(base), Cache(), progress.update, refresh)
+    print(f"{got.base}: {got.package_version} in {got.tree}")
+
+
+@app.command("build")
+def build_command(
+    base: Annotated[str, typer.Option(help="Which kernel.")] = DEFAULT_BASE,
+    arm: Annotated[
+        list[Arm] | None, typer.Option(help="May be repeated; else stock and lull.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the commands, do nothing.")
+    ] = False,
+    verify_: Annotated[
+        bool, typer.Option("--verify", help="Build twice and compare, once a key.")
+    ] = False,
+) -> None:
+    """Build kernels that are not in the cache yet."""
+    load_base(base)
+    arms = list(dict.fromkeys(arm or [Arm.STOCK, Arm.LULL]))
+    if dry_run:
+        for each in arms:
+            print("\n".join(builder.describe(base, each)))
+        return
+    for each in arms:
+        with open_progress() as progress:
+            make = verify if verify_ else builder.build
+            kernel = make(base, each, progress.update)
+        print(
+            f"{kernel.base} {kernel.arm}: {kernel.version} "
+            f"sha256 {kernel.digest[:16]} in {kernel.directory}"
+        )
+
+
+@app.command("list")
+def list_command() -> None:
+    """What is in the cache; ``=`` marks what was built twice and was equal."""
+    entries = listing()
+    print(table(entries) if entries else "no kernels yet: lull kernel build")

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The files of the project that go into a kernel, and in which order.
+
+Which files an arm takes is decided here and nowhere else, so that the key
+of a build and the build itself cannot disagree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lull.errors import LabError
+from lull.model import Arm
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What one arm of one base is made from."""
+
+    overlay: dict[str, Path] = field(default_factory=dict)  #: tree path -> file
+    hooks: tuple[Path, ...] = ()
+    fragments: tuple[Path, ...] = ()
+    features: tuple[str, ...] = ()  #: features with a Kconfig in the overlay
+
+    def files(self) -> dict[str, Path]:
+        """Every file, under a name that does not depend on where we are."""
+        named = {f"overlay/{path}": file for path, file in self.overlay.items()}
+        named |= {f"hook/{n}/{p.name}": p for n, p in enumerate(self.hooks)}
+        named |= {f"config/{n}/{p.name}": p for n, p in enumerate(self.fragments)}
+        return named
+
+
+def feature_dirs(root: Path) -> list[Path]:
+    """The features' directories, sorted by name."""
+    rooms = root / "features"
+    if not rooms.is_dir():
+        return []
+    return sorted(path for path in rooms.iterdir() if path.is_dir())
+
+
+def _is_source(path: Path) -> bool:
+    """Whether a file is meant: editors and compilers leave others about."""
+    return not path.name.startswith(".") and not path.name.endswith(
+        ("~", ".o", ".orig", ".rej")
+    )
+
+
+def _overlay(root: Path) -> dict[str, Path]:
+    overlay: dict[str, Path] = {}
+    places = [root / "kernel" / "overlay"]
+    places += [feature / "kernel" for feature in feature_dirs(root)]
+    for place in places:
+        for file in sorted(place.rglob("*")):
+            if not file.is_file() or not _is_source(file):
+                continue
+            path = file.relative_to(place).as_posix()
+            if path in overlay:
+                raise LabError(
+                    f"{path} is also in {overlay[path].parent}",
+                    where=str(file),
+                    hint="two overlays cannot bring the same file",
+                )
+            overlay[path] = file
+    return overlay
+
+
+def _hooks(root: Path, base: str) -> tuple[Path, ...]:
+    places = [root / "kernel" / "hooks" / base]
+    places += [feature / "hooks" / base for feature in feature_dirs(root)]
+    return tuple(patch for place in places for patch in sorted(place.glob("*.patch")))
+
+
+def _fragments(root: Path, arm: Arm) -> tuple[Path, ...]:
+    config = root / "kernel" / "config"
+    fragments = [config / "base.config"]
+    if arm is not Arm.STOCK:
+        fragments.append(config / "lull.config")
+        own = (feature / "config" for feature in feature_dirs(root))
+        fragments += [path for path in own if path.is_file()]
+    if arm is Arm.DEBUG:
+        fragments.append(config / "debug.config")
+    return tuple(fragments)
+
+
+def gather(root: Path, base: str, arm: Arm) -> Inputs:
+    """Find what goes into ``arm`` of ``base``; stock takes fragments only."""
+    fragments = _fragments(root, arm)
+    if arm is Arm.STOCK:
+        return Inputs(fragments=fragments)
+    overlay = _overlay(root)
+    features = tuple(
+        feature.name
+        for feature in feature_dirs(root)
+        if f"kernel/lull/{feature.name}/Kconfig" in overlay
+    )
+    return Inputs(overlay, _hooks(root, base), fragments, features)

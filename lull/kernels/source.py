@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Sources: the distribution's package, downloaded and unpacked into the cache.
+
+No root is needed, nothing is installed, and where the package comes from is
+the machine's own business (its apt configuration).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+from lull.errors import CannotRun, LabError
+from lull.files import write_file
+from lull.kernels.bases import Base
+from lull.kernels.cache import NEED_COLD, Cache, replace_tree
+from lull.kernels.progress import Progress, silent
+from lull.kernels.toolchain import need_fetch_tools
+from lull.model import Record
+
+#: What apt says when it knows no such package, or no version of it.
+_UNKNOWN = re.compile(
+    r"Unable to locate|No packages found|Can't select|no installation"
+)
+#: What it says when its lists are older than the archive.
+_STALE = re.compile(r"\b404\b|Hash Sum mismatch|Can't find a source")
+
+
+class Source(Record):
+    """Pristine sources in the cache."""
+
+    base: str
+    package_version: str  #: 6.12.117-1~deb12u1
+    version: str  #: 6.12.117
+    tree: Path
+
+
+def fetch_commands(base: Base) -> list[list[str]]:
+    """The commands that ``fetch`` runs, in an empty directory."""
+    return [
+        ["apt-get", "-o", "Acquire::Retries=3", "download", base.package],
+        ["dpkg-deb", "-x", f"{base.package}.deb", "package"],
+        ["tar", "-xf", f"package/{base.tarball}", "--no-same-owner"],
+    ]
+
+
+def makefile_version(text: str) -> str:
+    """6.12.117 from the first lines of a kernel's Makefile."""
+    parts = []
+    for name in ("VERSION", "PATCHLEVEL", "SUBLEVEL"):
+        match = re.search(rf"^{name} = (\d+)$", text, re.MULTILINE)
+        if not match:
+            raise LabError(f"no {name} in the kernel's Makefile")
+        parts.append(match[1])
+    return ".".join(parts)
+
+
+def cached(base: Base, cache: Cache) -> Source | None:
+    """The sources that were fetched last, if any."""
+    found: list[tuple[float, Source]] = []
+    for stamp in (cache.sources / base.name).glob("*/source.json"):
+        try:
+            data = json.loads(stamp.read_text("utf-8"))
+            source = Source(tree=stamp.parent / "tree", **data)
+        except (OSError, ValueError, TypeError):
+            continue
+        found.append((stamp.stat().st_mtime, source))
+    return max(found, key=lambda pair: pair[0])[1] if found else None
+
+
+def fetch(
+    base: Base,
+    cache: Cache,
+    progress: Progress = silent,
+    refresh: bool = False,
+) -> Source:
+    """The sources of a base: from the cache, else downloaded and unpacked.
+
+    With ``refresh`` the archive is asked again, and what it has now is used.
+    """
+    cache.prepare()
+
+    def waiting(text: str) -> None:
+        progress(text, 0, 0)
+
+    with cache.lock(f"source-{base.name}", waiting):
+        source = cached(base, cache)
+        if source and not refresh:
+            return source
+        if base.suite:
+            raise CannotRun(
+                f"{base.package} is in the suite {base.suite!r}, and fetching from "
+                "another suite is not implemented",
+                where=f"base {base.name}",
+            )
+        need_fetch_tools()
+        cache.need(NEED_COLD, "fetching and building a kernel")
+        return _fetch(base, cache, progress)
+
+
+def _fetch(base: Base, cache: Cache, progress: Progress) -> Source:
+    download, extract, unpack = fetch_commands(base)
+    with cache.temp("fetch") as temp:
+        progress(f"{base.name}: downloading {base.package}", 0, 3)
+        done = _run(download, temp)
+        if done.returncode:
+            raise download_error(base, done.stdout)
+        package = next(temp.glob("*.deb"), None)
+        if package is None:
+            raise LabError(f"apt-get left no package\n{done.stdout}", where="fetch")
+        package = package.rename(temp / f"{base.package}.deb")
+        package_version = _run(
+            ["dpkg-deb", "-f", package.name, "Version"], temp, check=True
+        ).stdout.strip()
+        progress(f"{base.name}: unpacking {package_version}", 1, 3)
+        _run(extract, temp, check=True)
+        package.unlink()
+        progress(f"{base.name}: unpacking {base.tarball}", 2, 3)
+        _run(unpack, temp, check=True)
+        place = cache.sources / base.name / package_version
+        new = temp / "new"
+        new.mkdir()
+        (temp / base.top).rename(new / "tree")
+        version = makefile_version((new / "tree" / "Makefile").read_text("utf-8"))
+        data = {
+            "base": base.name,
+            "package_version": package_version,
+            "version": version,
+        }
+        write_file(new / "source.json", json.dumps(data).encode())
+        replace_tree(new, place)
+    progress(f"{base.name}: sources of {version}", 3, 3)
+    return Source(tree=place / "tree", **data)
+
+
+def _run(
+    command: list[str], cwd: Path, check: bool = False
+) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        command,
+        cwd=cwd,
+        env={**os.environ, "LC_ALL": "C"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    if check and done.returncode:
+        raise LabError(
+            f"{' '.join(command)} failed ({done.returncode})\n{_tail(done.stdout)}",
+            where="unpacking the sources",
+            hint="see that the disk is not full, and run again",
+        )
+    return done
+
+
+def _tail(text: str) -> str:
+    return "\n".join(f"    {line}" for line in text.strip().splitlines()[-6:])
+
+
+def download_error(base: Base, output: str) -> CannotRun:
+    """What a failed ``apt-get download`` means to the user."""
+    if _UNKNOWN.search(output):
+        what = f"the package {base.package} is not known to apt on this machine"
+        hint = "sudo apt-get update"
+    elif _STALE.search(output):
+        what = f"apt's lists are too old to download {base.package}"
+        hint = "sudo apt-get update"
+    else:
+        what = f"the package {base.package} cannot be downloaded"
+        hint = f"apt-get download {base.package}, to see what is wrong"
+    return CannotRun(f"{what}\n{_tail(output)}", where=f"base {base.name}", hint=hint)

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Records that more than one part of the lab handles.
+
+Everything here is frozen data: files (feature.toml, bases/*.toml) become
+these models in ``lull.catalog``; jobs and samples are the wire format of
+docs/contracts.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Value = int | float | str
+
+
+class Record(BaseModel):
+    """A frozen record that refuses members it does not know."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Clock(StrEnum):
+    """What a duration is measured in: executed instructions, or time."""
+
+    INSN = "insn"
+    WALL = "wall"
+
+
+class Arm(StrEnum):
+    """Which kernel of a base: untouched, with Lull, or Lull under debugging."""
+
+    STOCK = "stock"
+    LULL = "lull"
+    DEBUG = "debug"
+
+
+class Mode(Record):
+    name: str
+    text: str
+    unsafe: str = ""  #: why this mode must not be used, when it must not
+
+
+class Metric(Record):
+    unit: str
+    text: str
+
+
+class Workload(Record):
+    text: str
+    params: Mapping[str, Value] = Field(default_factory=dict)
+
+
+class CasePlan(Record):
+    """One row group of the table: a workload with its parameters."""
+
+    workload: str
+    params: Mapping[str, Value] = Field(default_factory=dict)
+    quick: bool = False
+    rounds: int = 2  #: samples of each mode in one boot
+
+
+class Expectation(Record):
+    """A bound on the ratio of a mode's median to stock's."""
+
+    workload: str
+    params: Mapping[str, Value] = Field(default_factory=dict)
+    metric: str
+    mode: str
+    min: float | None = None
+    max: float | None = None
+    aim: float | None = None  #: reported, never failed on
+    clock: Clock | None = None  #: holds on this clock only
+    control: bool = False  #: this mode against the untouched kernel
+
+
+class Feature(Record):
+    """One feature.toml."""
+
+    name: str
+    title: str
+    modes: tuple[Mode, ...]
+    metrics: Mapping[str, Metric]
+    workloads: Mapping[str, Workload]
+    cases: tuple[CasePlan, ...] = ()
+    expectations: tuple[Expectation, ...] = ()
+
+    @property
+    def mode_names(self) -> tuple[str, ...]:
+        return tuple(mode.name for mode in self.modes)
+
+
+class Case(Record):
+    """One ``case`` of a job, as the probe gets it."""
+
+    feature: str
+    workload: str
+    params: Mapping[str, Value] = Field(default_factory=dict)
+    warmup: int = 0
+    order: tuple[str, ...]
+
+
+class Job(Record):
+    """What one boot has to do; ``lull.job`` writes it as text."""
+
+    seed: int
+    cases: tuple[Case, ...]
+
+
+class Sample(Record):
+    """One measured round; a line of results.jsonl.
+
+    ``boot`` is the boot's number in the run and ``arm`` the kernel it ran on.
+    """
+
+    arm: Arm = Arm.LULL
+    boot: int
+    seed: int
+    case: int
+    i: int
+    feature: str
+    workload: str
+    params: Mapping[str, Value]
+    mode: str
+    metrics: Mapping[str, float]
+
+
+class Check(Record):
+    """The verdict of a safety workload."""
+
+    case: int
+    name: str
+    ok: bool
+    text: str
+
+
+class Hello(Record):
+    """The probe's first line: the machine as the guest sees it."""
+
+    kernel: str
+    cpus: int
+    clocksource: str = ""
+    features: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+
+
+class Row(Record):
+    """One row of summary.json: a metric of a case in one mode.
+
+    ``ratio`` is to the same case's ``stock`` in the same run, below 1 is
+    less; ``p`` tests that the two differ. ``needs`` is about how many samples
+    a mode would show a difference of the size seen, where none was shown.
+    """
+
+    feature: str
+    workload: str
+    metric: str
+    unit: str
+    params: Mapping[str, Value]
+    mode: str
+    arm: Arm = Arm.LULL
+    n: int
+    median: float
+    ci95: tuple[float, float] | None
+    ratio: float | None = None
+    ratio_ci95: tuple[float, float] | None = None
+    p: float | None = None
+    needs: int | None = None
+
+
+class Verdict(Record):
+    """An expectation held against what was measured."""
+
+    text: str
+    ok: bool
+    measured: float | None
+    aim: float | None = None
+
+
+class Summary(Record):
+    """summary.json; ``lull/schema/summary.json`` is its JSON Schema."""
+
+    schema_: Literal[1] = Field(1, alias="schema")
+    base: str
+    kernel: str
+    clock: Clock
+    accel: str
+    cpus: int
+    rows: tuple[Row, ...]
+    expectations: tuple[Verdict, ...]
+    ok: bool
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)

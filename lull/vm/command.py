@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The command line of QEMU for one machine. Pure: nothing is started here.
+
+What makes the ``insn`` clock deterministic is all in this file:
+
+- ``-icount shift=0,sleep=off``: the guest's clock counts instructions, and an
+  idle guest's clock jumps to its next timer;
+- ``-rtc base=...,clock=vm``: the date comes from the seed, not from the host;
+- a CPU model without RDRAND, and ``-seed``: no randomness of the host;
+- files, not sockets, behind the console and the results, and no ioeventfd:
+  the guest spins until the host took its output, and only a write done in
+  the vCPU's own thread takes the same number of spins each time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Literal
+
+from lull.model import Clock
+
+QEMU = "qemu-system-x86_64"
+RESULTS_PORT = "lull.results"  #: /sys/class/virtio-ports/*/name in the guest
+
+Accel = Literal["kvm", "tcg"]
+
+_EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
+_LATEST_SEED = 10 * 365 * 24 * 3600  #: keeps the RTC's date in this century
+
+# QEMU's code cache defaults to a share of the host's memory, up to 1 GiB; a
+# fixed one makes the memory that a run needs a number we can check for.
+_TB_SIZE_MB = 256
+
+#: MiB that QEMU takes beside the guest's own memory.
+OVERHEAD_MB = _TB_SIZE_MB + 128
+
+# ``quiet`` must not be here: it hides lockdep's reports from the console.
+# Preemption differs between kernel versions unless it is pinned. The TSC is
+# the cheap clock; tsc=reliable turns off the watchdog that may give it up for
+# a slow one when the host is busy and the virtual CPUs lag.
+_WORDS = (
+    "console=ttyS0",
+    "nokaslr",
+    "panic=-1",
+    "preempt=none",
+    "tsc=reliable",
+)
+
+
+@dataclass(frozen=True)
+class MachineSpec:
+    """The machine that a guest gets.
+
+    ``seed`` (seconds, from 0) moves the date of the guest's RTC and nothing
+    else; ``memory_mb`` is in MiB; ``append`` are more words of the kernel's
+    command line. ``one_thread``: under TCG the virtual CPUs take turns on the
+    wall clock too. A kernel that patches its code while other CPUs run it
+    (static keys) then meets no stale translation: multi-threaded TCG (7.2) was
+    seen to run a breakpoint that had been taken away, an Oops: int3.
+    """
+
+    kernel: Path
+    clock: Clock
+    accel: Accel = "tcg"
+    cpus: int = 2
+    memory_mb: int = 1024
+    seed: int = 0
+    append: tuple[str, ...] = ()
+    one_thread: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse with ValueError what QEMU would misread."""
+        if self.clock is Clock.INSN and self.accel != "tcg":
+            raise ValueError("the insn clock needs TCG: KVM counts no instructions")
+        if not 0 <= self.seed <= _LATEST_SEED:
+            raise ValueError(f"a seed is 0 to {_LATEST_SEED}, not {self.seed}")
+        if self.cpus < 1 or self.memory_mb < 64:
+            raise ValueError("a machine needs a CPU and 64 MiB")
+        for word in self.append:
+            if not word or any(c.isspace() for c in word):
+                raise ValueError(f"not one word of a kernel command line: {word!r}")
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """The files on the host that one boot of a machine reads and writes."""
+
+    initramfs: Path
+    console: Path  #: what ttyS0 prints
+    results: Path  #: what is written to the port lull.results
+    qmp: Path  #: a unix socket on which the lab listens and QEMU connects
+
+
+def kernel_words(spec: MachineSpec) -> str:
+    """The kernel's command line."""
+    return " ".join((*_WORDS, *spec.append))
+
+
+def rtc_base(seed: int) -> str:
+    """The date that a seed stands for, as ``-rtc base=`` takes it (UTC)."""
+    return (_EPOCH + timedelta(seconds=seed)).strftime("%Y-%m-%dT%H:%M:%S")
+
+
+def _clock_options(spec: MachineSpec) -> list[str]:
+    base = f"base={rtc_base(spec.seed)}"
+    if spec.clock is Clock.INSN:
+        return [
+            *("-accel", f"tcg,tb-size={_TB_SIZE_MB}"),
+            *("-icount", "shift=0,sleep=off"),
+            *("-rtc", f"{base},clock=vm"),
+            *("-cpu", "qemu64"),
+            *("-seed", "1"),
+        ]
+    if spec.accel == "kvm":
+        return ["-accel", "kvm", "-rtc", base, "-cpu", "host"]
+    threads = "single" if spec.one_thread else "multi"
+    return [
+        *("-accel", f"tcg,thread={threads},tb-size={_TB_SIZE_MB}"),
+        *("-rtc", base),
+        *("-cpu", "qemu64"),
+    ]
+
+
+def qemu_command(spec: MachineSpec, wiring: Wiring) -> list[str]:
+    """The words that start QEMU; no shell has to see them."""
+    return [
+        QEMU,
+        *("-nodefaults", "-no-user-config", "-no-reboot"),
+        *("-display", "none"),
+        # Not microvm: the guest has to suspend and resume.
+        *("-machine", "pc"),
+        *_clock_options(spec),
+        *("-smp", str(spec.cpus)),
+        *("-m", f"{spec.memory_mb}M"),
+        *("-nic", "none"),
+        *("-kernel", str(spec.kernel)),
+        *("-initrd", str(wiring.initramfs)),
+        *("-append", kernel_words(spec)),
+        *("-chardev", f"file,id=console,path={_escape(wiring.console)}"),
+        *("-serial", "chardev:console"),
+        *("-chardev", f"file,id=results,path={_escape(wiring.results)}"),
+        *("-device", "virtio-serial-pci,ioeventfd=off"),
+        *("-device", f"virtserialport,chardev=results,name={RESULTS_PORT}"),
+        *("-qmp", f"unix:{_escape(wiring.qmp)},server=off"),
+    ]
+
+
+def _escape(path: Path) -> str:
+    """A path as a value of a QEMU option, where commas separate."""
+    return str(path).replace(",", ",,")

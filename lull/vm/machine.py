@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Runs one virtual machine: starts QEMU, follows its output, ends it.
+
+Console and results go to files in the run's folder and are followed there. A
+file loses nothing when QEMU or the lab dies, never makes the guest wait, and
+so also keeps the insn clock deterministic; a socket does neither.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from qemu.qmp import EventListener, Message, QMPClient, QMPError, Runstate
+
+from lull.errors import CannotRun
+from lull.resources import available_mb
+from lull.vm.command import OVERHEAD_MB, QEMU, MachineSpec, Wiring, qemu_command
+from lull.vm.console import scan
+from lull.vm.cpio import initramfs
+from lull.vm.outcome import Ending, Outcome, failure, message
+from lull.vm.process import die_with_parent
+from lull.vm.timeouts import SCALE_VARIABLE, TimeoutPolicy, Watchdog, host_factor
+
+_POLL_S = 0.1  #: how often the files are looked at
+_QUIT_S = 2.0  #: for QEMU to obey QMP's quit, before it is killed
+_SOCKET_PATH_MAX = 107
+
+# Its complaints about a QEMU that goes away are what this module handles.
+logging.getLogger("qemu.qmp").addHandler(logging.NullHandler())
+
+DEFAULT_POLICY = TimeoutPolicy()
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What to call while the machine runs; each may be None.
+
+    ``started`` gets QEMU's process id, ``result`` each whole result line,
+    ``console`` each piece of console output, as it comes.
+    """
+
+    started: Callable[[int], None] | None = None
+    result: Callable[[bytes], None] | None = None
+    console: Callable[[bytes], None] | None = None
+
+
+async def run(
+    spec: MachineSpec,
+    *,
+    probe: bytes,
+    job: str,
+    folder: Path,
+    policy: TimeoutPolicy = DEFAULT_POLICY,
+    progress: Progress | None = None,
+    allow: Sequence[str] = (),
+    extra: Mapping[str, bytes] | None = None,
+) -> Outcome:
+    """Boot ``spec`` with ``probe`` as init and wait until it is done.
+
+    ``console.log``, ``results.raw`` and ``qemu.log`` are left in ``folder``,
+    which is made. ``allow`` are regular expressions for kernel reports that
+    the job provokes on purpose. ``extra`` are more files for the guest.
+
+    Raises CannotRun (no QEMU, too little memory), GuestPanic, TimedOut,
+    GuestFailed and LostVM, each with the end of the console. Nothing of the
+    machine is left behind on any way out, Ctrl-C and cancellation included.
+    """
+    require_qemu()
+    require_memory(spec.memory_mb + OVERHEAD_MB)
+    folder.mkdir(parents=True, exist_ok=True)
+    factor = host_factor()
+    watchdog = Watchdog(policy, factor, fixed=SCALE_VARIABLE in os.environ)
+    with _scratch() as scratch:
+        wiring = Wiring(
+            initramfs=scratch / "initramfs",
+            console=folder / "console.log",
+            results=folder / "results.raw",
+            qmp=scratch / "qmp",
+        )
+        wiring.initramfs.write_bytes(initramfs(probe, job, extra))
+        command = qemu_command(spec, wiring)
+        started = time.monotonic()
+        boot = _Boot(command, wiring, folder, watchdog, progress or Progress())
+        ending = await boot.run()
+        seconds = time.monotonic() - started
+    error = failure(ending, scan(ending.console, allow), folder)
+    if error is not None:
+        raise error
+    return Outcome(
+        results=ending.results,
+        console=ending.console,
+        seconds=seconds,
+        boot_s=watchdog.first_line or seconds,
+        reason=ending.reason,
+        command=tuple(command),
+        accel=spec.accel,
+    )
+
+
+def require_qemu() -> None:
+    """Raise CannotRun where QEMU is not installed."""
+    if shutil.which(QEMU) is None:
+        raise CannotRun(
+            f"{QEMU} is not in PATH", hint="apt-get install qemu-system-x86"
+        )
+
+
+def require_memory(need_mb: int) -> None:
+    """Raise CannotRun where fewer than ``need_mb`` MiB are free."""
+    free = available_mb()
+    if free is not None and free < need_mb:
+        raise CannotRun(
+            f"the machine needs {need_mb} MiB of memory and {free} MiB are available",
+            hint="end something that uses memory, or give the guest less",
+        )
+
+
+@contextmanager
+def _scratch() -> Iterator[Path]:
+    """A temporary directory whose path is short enough for a unix socket."""
+    room = os.fsencode(Path(tempfile.gettempdir()) / "lull-vm-xxxxxxxx" / "qmp")
+    near = "/tmp" if len(room) > _SOCKET_PATH_MAX else None
+    with tempfile.TemporaryDirectory(prefix="lull-vm-", dir=near) as name:
+        yield Path(name)
+
+
+@dataclass
+class _Tail:
+    """Follows a file that another process writes."""
+
+    path: Path
+    data: bytearray = field(default_factory=bytearray)
+
+    def read(self) -> bytes:
+        """What came since the last call."""
+        try:
+            with self.path.open("rb") as file:
+                file.seek(len(self.data))
+                new = file.read()
+        except FileNotFoundError:
+            return b""
+        self.data += new
+        return new
+
+
+class _Boot:
+    """One life of a QEMU process."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        wiring: Wiring,
+        folder: Path,
+        watchdog: Watchdog,
+        progress: Progress,
+    ) -> None:
+        self._command = command
+        self._wiring = wiring
+        self._folder = folder
+        self._watchdog = watchdog
+        self._progress = progress
+        self._console = _Tail(wiring.console)
+        self._results = _Tail(wiring.results)
+        self._partial = b""
+        self._listener = EventListener()
+        self._gave_up: str | None = None
+
+    async def run(self) -> Ending:
+        # A folder may be used again: what an earlier boot left is not ours.
+        self._wiring.console.unlink(missing_ok=True)
+        self._wiring.results.unlink(missing_ok=True)
+        log = self._folder / "qemu.log"
+        qmp = QMPClient()
+        qmp.register_listener(self._listener)
+        await qmp.start_server(str(self._wiring.qmp))
+        try:
+            with log.open("wb") as stderr:
+                process = await asyncio.create_subprocess_exec(
+                    *self._command,
+                    stdin=asyncio.subprocess.DEVNULL,
+                    stdout=stderr,
+                    stderr=stderr,
+                    # Out of the terminal's foreground group: Ctrl-C is for us,
+                    # and QEMU ends when we say so.
+                    process_group=0,
+                    preexec_fn=die_with_parent(),
+                )
+            try:
+                await self._follow(process, qmp)
+            finally:
+                await _kill(process)
+        finally:
+            await _hang_up(qmp)
+        self._look()
+        return Ending(
+            results=bytes(self._results.data),
+            console=bytes(self._console.data),
+            stderr=log.read_bytes(),
+            returncode=process.returncode or 0,
+            gave_up=self._gave_up,
+            reason=self._reason(),
+            events=tuple(str(event.get("event", "")) for event in self._events()),
+        )
+
+    async def _follow(
+        self, process: asyncio.subprocess.Process, qmp: QMPClient
+    ) -> None:
+        """Until QEMU ends by itself, or has to be ended."""
+        if self._progress.started is not None:
+            self._progress.started(process.pid)
+        started = time.monotonic()
+        ended = asyncio.create_task(process.wait())
+        connected = asyncio.create_task(_connect(qmp))
+        try:
+            while not ended.done():
+                await asyncio.wait({ended}, timeout=_POLL_S)
+                now = time.monotonic() - started
+                self._look(now)
+                self._gave_up = self._watchdog.verdict(now)
+                if self._gave_up or self._watchdog.left_open(now):
+                    await _quit(qmp, process)
+                    break
+            # The event that says why is in the socket when QEMU is gone.
+            if connected.done():
+                with suppress(asyncio.TimeoutError):
+                    await asyncio.wait_for(_gone(qmp), _QUIT_S)
+        finally:
+            for task in (connected, ended):
+                task.cancel()
+            await asyncio.gather(connected, ended, return_exceptions=True)
+
+    def _look(self, now: float | None = None) -> None:
+        """Read on in both files and tell who wants to know."""
+        new = self._console.read()
+        if new:
+            if now is not None:
+                self._watchdog.console(now)
+            if self._progress.console is not None:
+                self._progress.console(new)
+        *lines, self._partial = (self._partial + self._results.read()).split(b"\n")
+        for line in lines:
+            if now is not None:
+                self._watchdog.line(now)
+                if message(line)[0] == "done":
+                    self._watchdog.done(now)
+            if self._progress.result is not None:
+                self._progress.result(line)
+
+    def _events(self) -> tuple[Message, ...]:
+        return self._listener.history
+
+    def _reason(self) -> str:
+        """What QEMU's SHUTDOWN event gave as the reason; the last counts."""
+        for event in reversed(self._events()):
+            data = event.get("data")
+            if event.get("event") == "SHUTDOWN" and isinstance(data, dict):
+                return str(data.get("reason", ""))
+        return ""
+
+
+async def _connect(qmp: QMPClient) -> None:
+    """Until QEMU has come to the socket; a QEMU that dies first never does."""
+    with suppress(QMPError, EOFError, OSError):
+        await qmp.accept()
+
+
+async def _gone(qmp: QMPClient) -> None:
+    """Until the other side has hung up."""
+    while qmp.runstate is Runstate.RUNNING:
+        await qmp.runstate_changed()
+
+
+async def _quit(qmp: QMPClient, process: asyncio.subprocess.Process) -> None:
+    """Ask QEMU to end; one that does not is killed by the caller."""
+    with suppress(QMPError, OSError, asyncio.TimeoutError):
+        await asyncio.wait_for(qmp.execute("quit"), _QUIT_S)
+        await asyncio.wait_for(process.wait(), _QUIT_S)
+
+
+async def _hang_up(qmp: QMPClient) -> None:
+    with suppress(QMPError, EOFError, OSError):
+        await qmp.disconnect()
+
+
+async def _kill(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Child processes that cannot outlive the lab, and signals that clean up."""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import os
+import signal
+import threading
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+_PR_SET_PDEATHSIG = 1
+
+# Looked up before any fork: between fork and exec only the plain call is made,
+# no import and no symbol search, which could wait for a lock that another
+# thread held when we forked.
+_libc = ctypes.CDLL(None, use_errno=True)
+_prctl = _libc.prctl
+_prctl.argtypes = [ctypes.c_int] + [ctypes.c_ulong] * 4
+_prctl.restype = ctypes.c_int
+
+
+def die_with_parent() -> Callable[[], None]:
+    """A ``preexec_fn`` that has the kernel kill the child when we die.
+
+    The signal is tied to the thread that starts the child, so that thread has
+    to wait for it too.
+    """
+    parent = os.getpid()
+
+    def preexec() -> None:
+        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        # Died between fork and prctl: nobody would send the signal.
+        if os.getppid() != parent:
+            os._exit(1)
+
+    return preexec
+
+
+@contextmanager
+def sigterm_unwinds() -> Iterator[None]:
+    """While in here SIGTERM raises SystemExit(143), so that clean-up runs.
+
+    Does nothing outside the main thread or where the program already handles
+    the signal.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    if not main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+
+    def leave(signum: int, frame: FrameType | None) -> None:
+        raise SystemExit(128 + signum)
+
+    signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def run_alone(work: Coroutine[Any, Any, T]) -> T:
+    """Run ``work`` to its end, for whoever has no event loop.
+
+    Ctrl-C and SIGTERM cancel it, so that what it started is cleaned up.
+    """
+    with sigterm_unwinds():
+        return asyncio.run(work)

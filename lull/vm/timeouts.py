@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""How long to wait for a guest. No limit is bare: all scale with the host.
+
+The factor is the environment's ``LULL_TIMEOUT_SCALE`` where that is set. Else
+it is measured twice: a short spin in this process before the boot (is the
+host slow, or busy with something else?), and the guest's own time from start
+to its first result line against a reference. The larger one counts, and never
+less than 1: a fast host does not shorten a limit.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lull.errors import UsageError
+
+SCALE_VARIABLE = "LULL_TIMEOUT_SCALE"
+
+_SPINS = 200_000
+_SPIN_REFERENCE_S = 0.012  #: of the machine that the limits were chosen on
+_BOOT_REFERENCE_S = 3.0  #: start to first result line there, under plain TCG
+_FACTOR_MAX = 20.0
+
+
+@dataclass(frozen=True)
+class TimeoutPolicy:
+    """Limits in seconds of host time, before scaling.
+
+    ``boot_s``: to the first result line; ``stall_s``: without a result line
+    and without console output; ``overall_s``: the whole run; ``leave_s``:
+    from the ``done`` line to QEMU's end. ``scale`` is for a guest that is
+    known to be slow (a debug kernel is 9 times slower).
+    """
+
+    boot_s: float = 60.0
+    stall_s: float = 60.0
+    overall_s: float = 900.0
+    leave_s: float = 10.0
+    scale: float = 1.0
+
+
+def host_factor(environ: Mapping[str, str] | None = None) -> float:
+    """How much slower than the reference this host is just now, 1 to 20.
+
+    Takes some tens of milliseconds. A value of ``LULL_TIMEOUT_SCALE`` that is
+    not a positive number is a UsageError.
+    """
+    given = (os.environ if environ is None else environ).get(SCALE_VARIABLE)
+    if given is not None:
+        try:
+            factor = float(given)
+        except ValueError:
+            factor = 0.0
+        if not 0 < factor < float("inf"):
+            raise UsageError(
+                f"{SCALE_VARIABLE} is not a positive number: {given!r}",
+                hint=f"{SCALE_VARIABLE}=3",
+            )
+        return factor
+    started = time.perf_counter()
+    total = 0
+    for n in range(_SPINS):
+        total += n
+    return bounded((time.perf_counter() - started) / _SPIN_REFERENCE_S)
+
+
+def bounded(factor: float) -> float:
+    """``factor`` in the range that a measured one may have."""
+    return min(max(factor, 1.0), _FACTOR_MAX)
+
+
+class Watchdog:
+    """Says when a guest is lost. Times are seconds since the start; no I/O.
+
+    ``fixed`` keeps the factor as given: it came from the user.
+    """
+
+    def __init__(
+        self, policy: TimeoutPolicy, factor: float = 1.0, *, fixed: bool = False
+    ) -> None:
+        self._policy = policy
+        self._factor = factor
+        self._fixed = fixed
+        self._last = 0.0
+        self._first_line: float | None = None
+        self._done: float | None = None
+
+    @property
+    def factor(self) -> float:
+        """What every limit is multiplied with, the policy's scale included."""
+        return self._factor * self._policy.scale
+
+    @property
+    def first_line(self) -> float | None:
+        """When the first result line came."""
+        return self._first_line
+
+    def console(self, now: float) -> None:
+        """The console grew."""
+        self._last = now
+
+    def line(self, now: float) -> None:
+        """A result line came; the first one tells how fast the guest is."""
+        self._last = now
+        if self._first_line is None:
+            self._first_line = now
+            if not self._fixed:
+                boot = now / self._policy.scale / _BOOT_REFERENCE_S
+                self._factor = max(self._factor, bounded(boot))
+
+    def done(self, now: float) -> None:
+        """The guest said that it was done."""
+        self._done = now
+
+    def left_open(self, now: float) -> bool:
+        """The guest is done, and QEMU should have ended by itself by now."""
+        limit = self._policy.leave_s * self.factor
+        return self._done is not None and now - self._done > limit
+
+    def verdict(self, now: float) -> str | None:
+        """Why to give the guest up at ``now``; None while all is well."""
+        if self._done is not None:
+            return None
+        policy = self._policy
+        if now > (limit := policy.overall_s * self.factor):
+            return f"not done after {limit:.0f} s"
+        if now - self._last > (limit := policy.stall_s * self.factor):
+            return f"no result and no console output for {limit:.1f} s"
+        if self._first_line is None and now > (limit := policy.boot_s * self.factor):
+            return f"no first result after {limit:.1f} s"
+        return None
