@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0-only
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lull import catalog
+from lull.errors import LabError, UsageError
+from lull.model import Clock
+from tests import synthetic
+
+
+def test_the_checked_in_features_load() -> None:
+    found = catalog.features()
+    assert "freeze" in [feature.name for feature in found]
+    assert all(feature.cases and feature.expectations for feature in found)
+
+
+def test_unknown_names_are_usage_errors_that_list_the_valid_ones() -> None:
+    freeze = catalog.feature("freeze")
+    for call, valid in (
+        (lambda: catalog.feature("freez"), "freeze"),
+        (lambda: catalog.select(["freeze", "nope"]), "freeze"),
+        (lambda: catalog.check_mode(freeze, "fast"), "stock, exit_state, lull"),
+        (lambda: catalog.check_workload(freeze, "zombie"), "zombies"),
+        (lambda: catalog.check_clock("sundial"), "insn, wall"),
+    ):
+        with pytest.raises(UsageError) as error:
+            call()
+        assert valid in error.value.hint
+    assert catalog.check_clock("wall") is Clock.WALL
+    assert catalog.check_mode(freeze, "exit_state").unsafe
+
+
+def test_select_keeps_the_order_and_drops_repetitions() -> None:
+    names = [f.name for f in catalog.select(["freeze", "freeze"])]
+    assert names == ["freeze"]
+    assert catalog.select([]) == catalog.features()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "field"),
+    [
+        ('name = "walk"', 'name = "run"', "name: "),
+        ('name = "walk"', 'name = "walk"\nnmae = "x"', "nmae"),
+        ('title = "walking tasks"', "", "title"),
+        ('name = "stock"', 'name = "stick"', "modes[0].name"),
+        ('name = "quick"', 'name = "lull"', "modes[2].name"),
+        ('name = "quick"', 'name = "very_quick_one"', "modes[1].name"),
+        ("rounds = 4", "rounds = 0", "cases[1].rounds"),
+        ("rounds = 4", 'rounds = "x"', "cases[1].rounds"),
+        ("params = { sleepers = 50 }\nrounds", "params = { sleper = 1 }\nrounds",
+         "cases[1].params.sleper"),
+        ("params = { sleepers = 50 }\nrounds", 'params = { sleepers = "x" }\nrounds',
+         "cases[1].params.sleepers"),
+        ('workload = "sleepers"', 'workload = "sleeper"', "cases[1].workload"),
+        ('metric = "total"\nmode = "lull"', 'metric = "totl"\nmode = "lull"',
+         "expectations[0].metric"),
+        ('mode = "lull"', 'mode = "lul"', "expectations[0].mode"),
+        ('mode = "lull"', 'mode = "stock"', "expectations[0].control"),
+        ("max = 0.125\naim = 0.08", "", "expectations[0]: has none"),
+        ('params = { zombies = 30000 }\nmetric = "total"\nmode = "lull"',
+         'params = { zombies = 7 }\nmetric = "total"\nmode = "lull"',
+         "expectations[0]: no case"),
+        ("[metrics.total]", "[metrics.total", "not TOML"),
+    ],
+)  # fmt: skip
+def test_a_broken_file_is_reported_with_file_and_field(
+    old: str, new: str, field: str
+) -> None:
+    assert old in synthetic.TOML
+    with pytest.raises(LabError) as error:
+        catalog.parse(synthetic.TOML.replace(old, new, 1), "walk", where="a/b.toml")
+    assert field in error.value.what
+    assert error.value.where == "a/b.toml"
+
+
+def test_a_case_that_is_there_twice_is_refused() -> None:
+    again = '[[cases]]\nworkload = "zombies"\nparams = { mix = "a:1,b:1" }\n'
+    with pytest.raises(LabError, match=r"cases\[2\]: the same"):
+        catalog.parse(synthetic.TOML + again, "walk", where="x")
+
+
+def test_a_file_that_is_not_text_is_a_lab_error(tmp_path: Path) -> None:
+    place = tmp_path / "features" / "walk"
+    place.mkdir(parents=True)
+    (place / "feature.toml").write_bytes(b"name = '\xff'")
+    with pytest.raises(LabError, match="cannot be read"):
+        catalog.features(tmp_path)
+    (place / "feature.toml").write_text(synthetic.TOML)
+    assert [f.name for f in catalog.features(tmp_path)] == ["walk"]
+
+
+def test_full_params_fill_in_defaults() -> None:
+    full = catalog.full_params(synthetic.feature(), "zombies", {"zombies": 1})
+    assert full == {"zombies": 1, "mix": "a:1,b:1"}
+    assert catalog.full_params(synthetic.feature(), "gone", {"x": 1}) == {"x": 1}

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The command as a user types it: statuses and messages, no kernel needed."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def lull(*words: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "lull", *words],
+        cwd=ROOT,
+        env={**os.environ, **environ},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "valid"),
+    [
+        (("run", "freze"), "freeze"),
+        (("run", "freeze", "--mode", "fast"), "exit_state"),
+        (("run", "freeze", "--workload", "sheep"), "sleepers"),
+        (("run", "freeze", "--base", "5.4"), "6.12"),
+        (("run", "freeze", "--clock", "sun"), "insn"),
+        (("kernel", "build", "--base", "5.4"), "6.12"),
+    ],
+)
+def test_an_unknown_name_is_a_usage_error_that_lists_the_valid_ones(
+    words: tuple[str, ...], valid: str
+) -> None:
+    done = lull(*words)
+    assert done.returncode == 2, done.stderr
+    assert valid in done.stderr
+
+
+def test_an_unknown_option_is_a_usage_error() -> None:
+    assert lull("run", "--fast").returncode == 2
+
+
+def test_without_qemu_it_cannot_run_and_says_how_to_mend_it(tmp_path: Path) -> None:
+    """A PATH without QEMU; the compiler and the rest stay reachable."""
+    for folder in ("/usr/bin", "/bin", "/usr/local/bin"):
+        for tool in Path(folder).glob("*"):
+            link = tmp_path / tool.name
+            if not tool.name.startswith("qemu-system") and not link.exists():
+                link.symlink_to(tool)
+    done = lull("run", "freeze", "--quick", PATH=str(tmp_path))
+    assert done.returncode == 4, done.stderr
+    assert "qemu-system-x86" in done.stderr
+    assert "apt-get install" in done.stderr
+
+
+def test_help_fits_a_screen() -> None:
+    for words in ((), ("run",), ("compare",), ("list",), ("kernel",)):
+        done = lull(*words, "--help", COLUMNS="80")
+        assert done.returncode == 0
+        assert len(done.stdout.splitlines()) <= 40, words
+
+
+def test_dry_run_prints_the_commands_and_does_nothing(tmp_path: Path) -> None:
+    done = lull(
+        "run", "freeze", "--dry-run", "--quick", XDG_CACHE_HOME=str(tmp_path / "cache")
+    )
+    assert done.returncode == 0, done.stderr
+    assert "qemu-system-x86_64" in done.stdout
+    assert "-icount shift=0,sleep=off" in done.stdout
+    assert "case 0 freeze zombies" in done.stdout
+    assert not (tmp_path / "cache" / "lull" / "kernels").exists()
+
+
+def readme_commands() -> list[str]:
+    text = (ROOT / "README.md").read_text("utf-8")
+    blocks = re.findall(r"```console\n(.*?)```", text, re.DOTALL)
+    return [
+        line.removeprefix("$ ")
+        for block in blocks
+        for line in block.splitlines()
+        if line.startswith("$ ")
+    ]
+
+
+def test_the_readme_has_commands() -> None:
+    assert len(readme_commands()) >= 5
+
+
+@pytest.mark.parametrize("command", readme_commands())
+def test_the_commands_of_the_readme_work(command: str) -> None:
+    words = shlex.split(command)
+    assert words[0] == "lull"
+    done = lull(*words[1:])
+    assert done.returncode == 0, done.stderr

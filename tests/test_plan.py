@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a run is going to do, before it does it."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from lull.catalog import features
+from lull.errors import UsageError
+from lull.model import Arm, Clock
+from lull.plan import Request, plan, repeat_command
+
+
+@pytest.fixture
+def request_() -> Request:
+    return Request(
+        features=features(),
+        base="6.12",
+        clock=Clock.INSN,
+        quick=True,
+        seeds=(1, 2, 3, 4, 5, 6),
+    )
+
+
+def test_each_seed_is_a_boot_of_both_kernels(request_: Request) -> None:
+    boots = plan(request_)
+    lull = [b.job.seed for b in boots if b.arm is Arm.LULL]
+    stock = [b.job.seed for b in boots if b.arm is Arm.STOCK]
+    assert lull == [1, 2, 3, 4, 5, 6]
+    assert stock == lull
+    assert [b.arm for b in boots[:4]] == [Arm.LULL, Arm.STOCK] * 2
+
+
+def test_the_untouched_kernel_runs_what_is_compared_with_it(
+    request_: Request,
+) -> None:
+    stock = next(b for b in plan(request_) if b.arm is Arm.STOCK)
+    (case,) = stock.job.cases
+    assert (case.workload, case.params) == ("zombies", {"zombies": 30000})
+    assert set(case.order) == {"stock"}
+
+
+def test_no_control_on_a_clock_that_no_expectation_is_about(
+    request_: Request,
+) -> None:
+    wall = dataclasses.replace(request_, clock=Clock.WALL)
+    assert {b.arm for b in plan(wall)} == {Arm.LULL}
+    without = dataclasses.replace(request_, control=False)
+    assert {b.arm for b in plan(without)} == {Arm.LULL}
+
+
+def test_workloads_and_modes_restrict(request_: Request) -> None:
+    few = dataclasses.replace(request_, workloads=("sleepers",), modes=("lull",))
+    boots = plan(few)
+    assert {c.workload for b in boots for c in b.job.cases} == {"sleepers"}
+    assert {m for b in boots for c in b.job.cases for m in c.order} == {"stock", "lull"}
+    assert not plan(dataclasses.replace(request_, workloads=("sheep",)))
+    with pytest.raises(UsageError):
+        plan(dataclasses.replace(request_, modes=("fast",)))
+
+
+def test_the_command_that_repeats_a_run_says_all_of_it(request_: Request) -> None:
+    odd = dataclasses.replace(
+        request_, seeds=(7, 8), modes=("lull",), workloads=("zombies",), control=False
+    )
+    assert repeat_command(odd) == (
+        "lull run freeze --base 6.12 --clock insn --quick --seed 7 --seeds 2 "
+        "--mode lull --workload zombies --no-control"
+    )

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the tests of virtual machines share: a kernel, and a guest for it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from lull.errors import CannotRun
+from lull.model import Arm
+from lull.vm.machine import require_qemu
+
+HERE = Path(__file__).parent
+FLAGS = ("-O2", "-static", "-no-pie", "-std=gnu11", "-Wall", "-Wextra", "-Werror")
+
+
+@pytest.fixture(scope="session")
+def kernel_image() -> Path:
+    """A bzImage: the one that LULL_TEST_KERNEL names, else the stock kernel."""
+    try:
+        require_qemu()
+    except CannotRun as missing:
+        pytest.skip(str(missing))
+    named = os.environ.get("LULL_TEST_KERNEL")
+    if named:
+        return Path(named)
+    # Only here: the unit tests need no kernel and no builder.
+    from lull.kernels.build import build
+
+    return build(base="6.12", arm=Arm.STOCK).bzimage
+
+
+@pytest.fixture(scope="session")
+def guest(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The static program of guest.c, which takes the probe's place."""
+    program = tmp_path_factory.mktemp("guest") / "guest"
+    subprocess.run(
+        ["gcc", *FLAGS, "-o", str(program), str(HERE / "guest.c")], check=True
+    )
+    return program.read_bytes()
+
+
+@pytest.fixture
+def recorded() -> dict[str, bytes]:
+    """The console logs in data/, by name without the suffix."""
+    return {path.stem: path.read_bytes() for path in (HERE / "data").glob("*.log")}

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The probe is built once, the same everywhere, or the reason is told."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from lull.errors import CannotRun, LabError
+from lull.vm import probe_build
+from lull.vm.probe_build import build_key, build_probe, lacks_static_libc
+
+MAIN = '#include "p.h"\nint main(void) { return answer() - 42; }\n'
+WORKLOAD = '#include "p.h"\nint answer(void) { return 42; }\n'
+
+
+def tree(root: Path) -> Path:
+    (root / "probe").mkdir(parents=True)
+    (root / "features" / "freeze").mkdir(parents=True)
+    (root / "probe" / "p.h").write_text("int answer(void);\n")
+    (root / "probe" / "main.c").write_text(MAIN)
+    (root / "features" / "freeze" / "workload.c").write_text(WORKLOAD)
+    return root
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "lull" / "probe"
+
+
+def test_two_places_give_the_same_static_program(
+    tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = build_probe(tree(tmp_path / "here"))
+    assert subprocess.run([one], check=False).returncode == 0
+    first = one.read_bytes()
+    headers = subprocess.run(
+        ["readelf", "-hlW", one], capture_output=True, check=True
+    ).stdout
+    assert b"INTERP" not in headers
+    assert b"EXEC (Executable file)" in headers
+    assert str(tmp_path).encode() not in first
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "other"))
+    assert build_probe(tree(tmp_path / "there" / "deeper")).read_bytes() == first
+
+
+def test_nothing_is_built_twice(tmp_path: Path, own_cache: Path) -> None:
+    root = tree(tmp_path / "r")
+    one = build_probe(root)
+    before = one.stat()
+    assert build_probe(root).stat() == before
+    (root / "probe" / "p.h").write_text("int answer(void); /* changed */\n")
+    assert build_probe(root) != one
+    left = [path.name for path in own_cache.rglob("*") if path.is_file()]
+    assert left == ["lull-probe", "lull-probe"]
+
+
+def test_what_does_not_compile_is_quoted(tmp_path: Path, own_cache: Path) -> None:
+    root = tree(tmp_path / "r")
+    (root / "features" / "freeze" / "workload.c").write_text("int answer(void) {}\n")
+    with pytest.raises(LabError) as caught:
+        build_probe(root)
+    assert caught.value.exit_code == 125
+    assert "workload.c" in caught.value.what
+    assert not [path for path in own_cache.rglob("*") if path.is_file()]
+
+
+def test_no_compiler_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(CannotRun, match="gcc is not in PATH"):
+        build_probe(tree(tmp_path / "r"))
+
+
+def test_no_static_libc_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    gcc = tools / "gcc"
+    gcc.write_text("#!/bin/sh\necho 'ld: cannot find -lc: No such file' >&2; exit 1\n")
+    gcc.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
+    with pytest.raises(CannotRun, match="static C library") as caught:
+        build_probe(tree(tmp_path / "r"))
+    assert "libc6-dev" in caught.value.hint
+
+
+def test_a_tree_without_a_probe_is_the_labs_failure(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="no C files"):
+        build_probe(tmp_path)
+
+
+def test_the_key_follows_everything_that_goes_in(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    base = build_key({"a": b"1", "b": b"2"}, "gcc 12")
+    assert base == build_key({"b": b"2", "a": b"1"}, "gcc 12")
+    assert base != build_key({"a": b"12", "b": b""}, "gcc 12")
+    assert base != build_key({"a": b"1b:2"}, "gcc 12")
+    assert base != build_key({"a": b"1", "b": b"2"}, "gcc 13")
+    monkeypatch.setattr(probe_build, "FLAGS", ("-O1",))
+    assert base != build_key({"a": b"1", "b": b"2"}, "gcc 12")
+
+
+def test_a_failed_compile_is_no_missing_library() -> None:
+    assert not lacks_static_libc("main.c:1: error: unknown type name")
