@@ -32,7 +32,7 @@ class TimeoutPolicy:
     ``boot_s``: to the first result line; ``stall_s``: without a result line
     and without console output; ``overall_s``: the whole run; ``leave_s``:
     from the ``done`` line to QEMU's end. ``scale`` is for a guest that is
-    known to be slow (a debug kernel is 9 times slower).
+    known to be slow, as a debug kernel is.
     """
 
     boot_s: float = 60.0
