@@ -19,7 +19,7 @@ from lull.vm.outcome import Outcome
 from lull.vm.probe_build import build_probe
 from lull.vm.timeouts import TimeoutPolicy
 
-#: MiB: 60,000 zombies, at some 10 KiB each, and the rest of the system.
+#: MiB: enough for the 60,000 zombies of the largest case.
 MEMORY_MB = 2048
 
 #: How much slower a kernel of the arm runs; the debug arm has KASAN.
@@ -46,7 +46,6 @@ def machine_spec(
     clock: Clock,
     accel: Accel,
     append: tuple[str, ...] = (),
-    one_thread: bool = False,
 ) -> MachineSpec:
     """The machine that every run uses, whatever it measures."""
     return MachineSpec(
@@ -56,7 +55,6 @@ def machine_spec(
         seed=seed,
         memory_mb=MEMORY_MB,
         append=append,
-        one_thread=one_thread,
     )
 
 
@@ -70,23 +68,19 @@ async def boot(
     number: int = 0,
     on_line: Callable[[bytes], None] | None = None,
     append: tuple[str, ...] = (),
-    one_thread: bool = False,
 ) -> Boot:
     """Boot ``kernel`` with ``job`` and read what the probe wrote.
 
     ``number`` is the boot's number in the run and becomes part of each
-    sample. ``on_line`` gets each result line as it comes, ``append`` are more
-    words of the kernel's command line, and ``one_thread`` is as in
-    ``MachineSpec``. Raises what ``machine.run``
-    raises, and LabError for a result stream that ends well and lacks samples.
+    sample. ``on_line`` gets each result line as it comes, and ``append`` are
+    more words of the kernel's command line. Raises what ``machine.run`` raises,
+    and LabError for a result stream that ends well and lacks samples.
     """
     slowness = _SLOWNESS[kernel.arm]
     if clock is Clock.INSN:
         slowness *= _INSN_SLOWNESS
     words = _PATIENCE if kernel.arm is Arm.DEBUG else ()
-    spec = machine_spec(
-        kernel.bzimage, job.seed, clock, accel, (*words, *append), one_thread
-    )
+    spec = machine_spec(kernel.bzimage, job.seed, clock, accel, (*words, *append))
     outcome = await machine.run(
         spec,
         probe=build_probe(repo_root()).read_bytes(),

@@ -26,7 +26,10 @@ _NOTES = {
     ),
     Clock.WALL: "wall: time as the guest sees it, with the noise of its host.",
 }
-_EMULATED = "Under tcg the guest is emulated: trust the ratios, not the times."
+_EMULATED = (
+    "Under tcg the guest is emulated, and its vCPUs take turns: trust the"
+    " ratios, not the times, and look for real parallelism under kvm."
+)
 
 #: A value and what stands behind it where there is room, else below it.
 Cell = tuple[str, str]
@@ -105,9 +108,10 @@ def spread(middle: float, interval: Interval | None) -> str:
     side = max(middle - interval[0], interval[1] - middle)
     if side == 0:
         return "+-0%"
-    if middle == 0:
+    percent = 100 * abs(side / middle) if middle else math.inf
+    # A share of nothing, or of next to nothing, says less than the side itself.
+    if not math.isfinite(percent):
         return f"+-{number(side)}"
-    percent = 100 * abs(side / middle)
     # 1e-9: 2% must not become 3% by the last bit of a division.
     if percent < 1:
         return f"+-{math.ceil(percent * 10 - 1e-9) / 10:g}%"
@@ -284,4 +288,4 @@ def _notes(summary: Summary, features: Iterable[Feature]) -> Iterator[str]:
         yield from wrap(text, "~ ", "  ")
     yield from wrap(_NOTES[summary.clock])
     if summary.clock is Clock.WALL and summary.accel == "tcg":
-        yield _EMULATED
+        yield from wrap(_EMULATED)

@@ -185,6 +185,11 @@ def test_a_spread_is_its_wider_side_rounded_up(
     assert spread(100.0, interval) == want
 
 
+def test_a_spread_around_next_to_nothing_is_the_side_itself() -> None:
+    assert spread(0.0, (0.0, 1.5)) == "+-1.50"
+    assert spread(5e-324, (0.0, 1.5)) == "+-1.50"
+
+
 @pytest.mark.parametrize("metric", ["m" * 18, "m" * 24])
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 9])
 def test_the_widest_cells_go_on_two_lines(metric: str, count: int) -> None:

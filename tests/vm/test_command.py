@@ -45,7 +45,7 @@ def test_wall_does_not_count_instructions() -> None:
         command = qemu_command(spec, WIRING)
         assert "-icount" not in command
         assert option(command, "-accel").split(",")[0] == spec.accel
-    assert "thread=multi" in option(qemu_command(WALL, WIRING), "-accel")
+    assert "thread=single" in option(qemu_command(WALL, WIRING), "-accel")
 
 
 @pytest.mark.parametrize("spec", [INSN, WALL, replace(WALL, accel="kvm")])

@@ -48,12 +48,7 @@ def run_debug(debug_kernel: Kernel, tmp_path: Path) -> Callable[..., tuple[Check
 def run_storms(
     debug_kernel: Kernel, tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[Mapping[str, tuple[Case, ...]]], dict[str, tuple[Check, ...]]]:
-    """Run a boot for each name, side by side, and return their verdicts.
-
-    In a storm tasks run all the time while static keys change. Under
-    emulation that needs ``one_thread``, which leaves a processor for another
-    boot.
-    """
+    """Run a boot for each name, side by side, and return their verdicts."""
     folder = tmp_path_factory.mktemp("storms")
     accel = choose(debug_kernel.bzimage).accel
 
@@ -67,7 +62,6 @@ def run_storms(
                 clock=Clock.WALL,
                 accel=accel,
                 folder=folder / name,
-                one_thread=True,
             )
         assert done.stream.done
         return done.stream.checks
