@@ -80,12 +80,13 @@ def sparse(tree: Path, *targets: str) -> str:
     return done.stdout + done.stderr
 
 
-def test_sparse_finds_nothing_in_our_files() -> None:
-    build("6.12", Arm.LULL)
+@pytest.mark.parametrize("arm", [Arm.LULL, Arm.DEBUG])
+def test_sparse_finds_nothing_in_our_files(arm: Arm) -> None:
+    build("6.12", arm)
     cache = Cache()
-    tree = cache.work / "6.12-lull" / "src"
+    tree = cache.work / f"6.12-{arm.value}" / "src"
     assert (tree / OBJ).is_dir()
-    with cache.lock("6.12-lull"):
+    with cache.lock(f"6.12-{arm.value}"):
         out = sparse(tree, "kernel/lull/", "kernel/freezer.o", "kernel/power/process.o")
     assert "CHECK" in out
     ours = [

@@ -17,6 +17,7 @@
 
 #include "crew.h"
 #include "cycle.h"
+#include "helper.h"
 #include "knob.h"
 #include "lull.h"
 #include "util.h"
@@ -25,8 +26,6 @@
 #define SWITCH "/sys/module/lull/parameters/freeze"
 #define DISABLE "/sys/kernel/debug/lull/freeze/inject/disable"
 #define WINDOW "/sys/kernel/debug/lull/freeze/inject/window_ms"
-#define UEVENT "/sys/class/mem/null/uevent"
-#define UEVENT_HELPER "/sys/kernel/uevent_helper"
 
 static struct crew crew;
 
@@ -90,7 +89,7 @@ static void loop_umh(void)
 	 * them from piling up without a limit.
 	 */
 	for (;;) {
-		write_file(UEVENT, "add");
+		helper_call(HELPER_SHORT);
 		sleep_ms(1);
 	}
 }
@@ -104,32 +103,6 @@ static void loop_switches(void)
 		sched_yield();
 	}
 }
-
-/* The kernel starts the probe as its uevent helper: live a little and go. */
-static bool is_helper(int argc, char **argv)
-{
-	const char *subsystem = getenv("SUBSYSTEM");
-
-	return getpid() != 1 && argc == 2 && subsystem && getenv("SEQNUM") &&
-	       !strcmp(argv[1], subsystem);
-}
-
-static int run_helper(int argc, char **argv)
-{
-	char text[64];
-
-	(void)argc;
-	(void)argv;
-	for (int i = 0; i < 4; i++) {
-		read_number("/proc/sys/kernel/pid_max", 0);
-		sched_yield();
-	}
-	return read_file("/proc/self/comm", text, sizeof(text)) < 0;
-}
-
-static const struct applet helper = { .claims = is_helper, .run = run_helper };
-
-APPLET(helper);
 
 static bool is_exec(int argc, char **argv)
 {
@@ -183,25 +156,13 @@ static void start_loops(uint64_t order, void *arg, struct crew_answer *answer)
 	}
 }
 
-static int set_helper(void)
-{
-	char path[256];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
-
-	if (n < 0)
-		return fail(STATUS_FAILED, "/proc/self/exe", "cannot read it: %s",
-			    strerror(errno));
-	path[n] = '\0';
-	return knob_write(UEVENT_HELPER, path);
-}
-
 static int storm_setup(const struct job_case *c)
 {
 	if (!job_number(c, "cycles"))
 		return fail(STATUS_USAGE, "cycles", "a storm takes at least one cycle");
 	if (freeze_prepare() < 0)
 		return -1;
-	if (job_number(c, "umh") && set_helper() < 0)
+	if (job_number(c, "umh") && helper_install() < 0)
 		return -1;
 	if (job_number(c, "disable") && knob_write(DISABLE, job_param(c, "disable")) < 0)
 		return -1;

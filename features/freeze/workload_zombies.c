@@ -18,8 +18,8 @@
 #include "util.h"
 
 /*
- * How many run at a time: each holds a kernel stack until it is dead, so that
- * thirty thousand at once would take half a gigabyte for nothing.
+ * How many run at a time: each holds a kernel stack of 16 KiB until it is dead,
+ * which thirty thousand at once would do for nothing.
  */
 #define BATCH 128
 

@@ -64,11 +64,8 @@ def build_probe(root: Path) -> Path:
 
 
 def probe_sources(root: Path) -> list[str]:
-    """The C files of the probe, relative to ``root``, sorted.
-
-    A feature may spread its workloads over several workload*.c.
-    """
-    found = [*root.glob("probe/*.c"), *root.glob("features/*/workload*.c")]
+    """The C files of the probe and of the features, relative to ``root``, sorted."""
+    found = [*root.glob("probe/*.c"), *root.glob("features/*/*.c")]
     return sorted(str(path.relative_to(root)) for path in found)
 
 

@@ -1,28 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The probe, compiled once for the tests of this folder."""
+"""The probe, as the lab builds it, for the tests of this folder."""
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-FLAGS = ["-O2", "-static", "-Wall", "-Wextra", "-Werror", "-std=gnu11", "-Iprobe"]
+from lull.files import repo_root
+from lull.vm.probe_build import build_probe
 
 
 @pytest.fixture(scope="session")
-def probe(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The probe's program; warnings are errors, as in the lab's own build."""
-    out = tmp_path_factory.mktemp("probe") / "lull-probe"
-    sources = sorted(ROOT.glob("probe/*.c")) + sorted(
-        ROOT.glob("features/*/workload*.c")
-    )
-    command = [
-        "gcc",
-        *FLAGS,
-        *(str(s.relative_to(ROOT)) for s in sources),
-        "-o",
-        str(out),
-    ]
-    subprocess.run(command, cwd=ROOT, check=True)
-    return out
+def probe() -> Path:
+    return build_probe(repo_root())

@@ -99,11 +99,17 @@ void lull_freeze_debug_frozen(void);
 void lull_freeze_debug_thaw(void);
 void lull_freeze_debug_exiting(void);
 void lull_freeze_debug_left(void);
+void lull_freeze_debug_exec(void);
+void lull_freeze_debug_execed(void);
+void lull_freeze_debug_forking(struct task_struct *p);
 #else
 static inline void lull_freeze_debug_frozen(void) { }
 static inline void lull_freeze_debug_thaw(void) { }
 static inline void lull_freeze_debug_exiting(void) { }
 static inline void lull_freeze_debug_left(void) { }
+static inline void lull_freeze_debug_exec(void) { }
+static inline void lull_freeze_debug_execed(void) { }
+static inline void lull_freeze_debug_forking(struct task_struct *p) { }
 #endif
 
 #endif /* _LINUX_LULL_FREEZE_H */

@@ -11,6 +11,7 @@
 #include <linux/sched/task.h>
 #include <linux/seq_file.h>
 #include <linux/string.h>
+#include <linux/task_work.h>
 #include <trace/events/sched.h>
 #include <trace/events/syscalls.h>
 
@@ -19,6 +20,25 @@
 /* The injections hold, and thaw, tasks of these names only. */
 #define HOLD_COMM "lull-hold"
 #define THAW_COMM "lull-thaw"
+
+/* How long a task is held, or waited for, that should have gone on by itself. */
+#define HOLD_LIMIT_MS 10000
+
+/* How long a child that was held takes to the refrigerator. */
+#define LOITER_MS 300
+
+/* Until when a task is held; what user space writes to the hold's file. */
+enum hold_until {
+	HOLD_OFF,
+	HOLD_UNTIL_FROZEN,	/* the freeze is complete */
+	HOLD_UNTIL_BETWEEN,	/* the freezer's first round is over */
+};
+
+/* Holds one task at a time. */
+struct hold {
+	u32 until;
+	struct task_struct *who;
+};
 
 /* Bits of enum freeze_safeguard that are switched off. */
 static u32 disabled;
@@ -32,6 +52,7 @@ static struct task_struct *window_task;
 
 static atomic_t windows, escapes, helpers, unlisted;
 static atomic_t held, held_at_end, left_held, thawed_between;
+static struct hold exec_hold, fork_hold;
 static char last_escape[TASK_COMM_LEN + 32];
 
 bool freeze_guarded(enum freeze_safeguard guard)
@@ -92,6 +113,40 @@ static void on_syscall(void *data, struct pt_regs *regs, long id)
 		escaped(current, "syscall");
 }
 
+static void hold(struct hold *h)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(HOLD_LIMIT_MS);
+	u32 until = READ_ONCE(h->until);
+
+	if (!until || cmpxchg(&h->who, NULL, current))
+		return;
+	while (READ_ONCE(h->until) == until && time_before(jiffies, end))
+		usleep_range(500, 1000);
+}
+
+static void hold_is_over(struct hold *h)
+{
+	cmpxchg(&h->who, current, NULL);
+}
+
+static void let_go(struct hold *h, enum hold_until when)
+{
+	if (h->until == when)
+		WRITE_ONCE(h->until, HOLD_OFF);
+}
+
+/* The same, and wait until the hold is over. */
+static void let_pass(struct hold *h, enum hold_until when)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(HOLD_LIMIT_MS);
+
+	if (h->until != when)
+		return;
+	let_go(h, when);
+	while (READ_ONCE(h->who) && time_before(jiffies, end))
+		usleep_range(500, 1000);
+}
+
 /* The end of a freeze that succeeded: from here on nobody may run. */
 void lull_freeze_debug_frozen(void)
 {
@@ -113,6 +168,7 @@ void lull_freeze_debug_frozen(void)
 	rcu_read_unlock();
 	cpus_read_unlock();
 
+	let_go(&exec_hold, HOLD_UNTIL_FROZEN);
 	if (window_ms)
 		msleep(window_ms);
 }
@@ -148,10 +204,56 @@ void lull_freeze_debug_left(void)
 }
 
 /*
- * Between two rounds of the freezer: what a v1 cgroup does to tasks that leave
- * a frozen one, for instance when cpuset's hotplug work moves them (FZ6).
+ * In begin_new_exec(), while a helper has PF_NOFREEZE still (FZ6 iii). A task
+ * of the name to hold gets the flag, and stands for a helper that is no child
+ * of kthreadd: one whose waiter was killed.
  */
-void freeze_debug_between(void)
+void lull_freeze_debug_exec(void)
+{
+	if (!READ_ONCE(exec_hold.until))
+		return;
+	if (!strcmp(current->comm, HOLD_COMM))
+		current->flags |= PF_NOFREEZE;
+	if (current->flags & PF_NOFREEZE)
+		hold(&exec_hold);
+}
+
+/* In begin_new_exec(), when the flag is gone. */
+void lull_freeze_debug_execed(void)
+{
+	hold_is_over(&exec_hold);
+}
+
+/* A child freezes itself on its way to user mode: make that way a long one. */
+static void loiter(struct callback_head *work)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(LOITER_MS);
+
+	while (time_before(jiffies, end))
+		usleep_range(500, 1000);
+}
+
+/*
+ * In copy_process(), past its look at signals and before the child @p is on
+ * the list (FZ6 i).
+ */
+void lull_freeze_debug_forking(struct task_struct *p)
+{
+	static struct callback_head work;
+
+	if (!READ_ONCE(fork_hold.until) || strcmp(current->comm, HOLD_COMM))
+		return;
+	init_task_work(&work, loiter);
+	task_work_add(p, &work, TWA_RESUME);
+	hold(&fork_hold);
+	hold_is_over(&fork_hold);
+}
+
+/*
+ * What a v1 cgroup does to tasks that leave a frozen one, for instance when
+ * cpuset's hotplug work moves them (FZ6).
+ */
+static void thaw_some_between(void)
 {
 	struct task_struct *g, *p;
 	bool once = false;
@@ -173,6 +275,14 @@ void freeze_debug_between(void)
 		thaw_between = 0;
 }
 
+/* Between two rounds of the freezer. */
+void freeze_debug_between(void)
+{
+	thaw_some_between();
+	let_pass(&exec_hold, HOLD_UNTIL_BETWEEN);
+	let_pass(&fork_hold, HOLD_UNTIL_BETWEEN);
+}
+
 static int check_show(struct seq_file *m, void *v)
 {
 	seq_printf(m, "windows %d\n", atomic_read(&windows));
@@ -182,6 +292,8 @@ static int check_show(struct seq_file *m, void *v)
 	seq_printf(m, "held %d\n", atomic_read(&held));
 	seq_printf(m, "held_at_end %d\n", atomic_read(&held_at_end));
 	seq_printf(m, "left_held %d\n", atomic_read(&left_held));
+	seq_printf(m, "exec_held %d\n", !!READ_ONCE(exec_hold.who));
+	seq_printf(m, "fork_held %d\n", !!READ_ONCE(fork_hold.who));
 	seq_printf(m, "thawed_between %d\n", atomic_read(&thawed_between));
 	seq_printf(m, "last_escape %s\n",
 		   atomic_read(&escapes) ? last_escape : "-");
@@ -236,6 +348,8 @@ void __init freeze_debug_init(struct dentry *dir)
 	debugfs_create_file("warn", 0200, inject, NULL, &warn_fops);
 	debugfs_create_x32("disable", 0644, inject, &disabled);
 	debugfs_create_u32("exit_hold_ms", 0644, inject, &exit_hold_ms);
+	debugfs_create_u32("exec_hold", 0644, inject, &exec_hold.until);
+	debugfs_create_u32("fork_hold", 0644, inject, &fork_hold.until);
 	debugfs_create_u32("left_hold_ms", 0644, inject, &left_hold_ms);
 	debugfs_create_u32("thaw_between", 0644, inject, &thaw_between);
 	debugfs_create_u32("window_ms", 0644, inject, &window_ms);

@@ -309,6 +309,14 @@ unsigned int freeze_user_pass(struct freeze_session *s)
 	return todo;
 }
 
+/* Returns 1 where the task, of either kind, has to be waited for. */
+static unsigned int visit_any(struct task_struct *p)
+{
+	if (p == current || READ_ONCE(p->__state) == TASK_DEAD)
+		return 0;
+	return freeze_task(p);
+}
+
 static unsigned int visit_children(struct task_struct *parent)
 {
 	struct task_struct *g, *p;
@@ -318,9 +326,7 @@ static unsigned int visit_children(struct task_struct *parent)
 	list_for_each_entry(g, &parent->children, sibling) {
 		for_each_thread(g, p) {
 			visited++;
-			if (READ_ONCE(p->__state) == TASK_DEAD || p == current)
-				continue;
-			todo += freeze_task(p);
+			todo += visit_any(p);
 		}
 	}
 
@@ -337,9 +343,7 @@ static unsigned int visit_everybody(void)
 
 	for_each_process_thread(g, p) {
 		visited++;
-		if (READ_ONCE(p->__state) == TASK_DEAD || p == current)
-			continue;
-		todo += freeze_task(p);
+		todo += visit_any(p);
 	}
 
 	freeze_count(FREEZE_WALKS, 1);

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Races that a freezer can lose, one workload each, with the window held open
+ * by the injections of a debug kernel. A workload says what it expects (param
+ * expect: 0 nobody escapes, 1 somebody does), so that the variant that lacks a
+ * safeguard (param disable: bits of enum freeze_safeguard) is seen to fail by
+ * the same test.
+ */
+#ifndef LULL_FREEZE_RACE_H
+#define LULL_FREEZE_RACE_H
+
+#include "cgroup.h"
+#include "workload.h"
+
+#define DEBUGFS "/sys/kernel/debug/lull/freeze/"
+#define POWER_STATE "/sys/power/state"
+
+/* Names that the injections look for. */
+#define HOLD "lull-hold"
+#define THAW "lull-thaw"
+
+/* Longer than a nap: who does not move for so long is frozen. */
+#define STILL_MS 200
+
+/* The one task that a race is about, and a v1 freezer cgroup for it. */
+extern pid_t race_victim;
+extern struct cgroup race_cgroup;
+
+int race_setup(const struct job_case *c);
+/* The same, with the cgroup. */
+int race_cgroup_setup(const struct job_case *c);
+void race_teardown(void);
+
+/* A value of the kernel's check file, 0 where it has none. */
+uint64_t race_value(const char *name);
+/* Wait until it is that large. */
+int race_wait(const char *name, uint64_t at_least);
+/* Wait until it is 0. */
+void race_wait_none(const char *name);
+/* Set an injection; the journal takes it back. */
+int race_inject(const char *file, uint64_t value);
+/* The verdicts of old are forgotten, the case's safeguards are off. */
+int race_begin(const struct job_case *c);
+
+/* Start the victim, under that name; end it. */
+int race_start(const char *name, void (*body)(void));
+void race_end(void);
+
+/* Bodies: exit, run in system calls, sleep in what is frozen in place. */
+void race_at_once(void);
+void race_busily(void);
+void race_in_naps(void);
+/* Does a victim that is busy, or naps, come any further within that time? */
+bool race_moves(unsigned int ms);
+/* Until it does not move any more. */
+void race_wait_still(void);
+
+int race_verdict(const struct job_case *c, const char *name, const char *mode, uint64_t got);
+
+extern const struct workload_param race_params[];
+
+#define RACE(_name, _text, _setup)                                                 \
+	static const struct workload _name = {                                     \
+		.feature = "freeze",                                               \
+		.name = #_name,                                                    \
+		.text = _text " (debug kernel)",                                   \
+		.params = race_params,                                             \
+		.setup = _setup,                                                   \
+		.round = _name##_round,                                            \
+		.teardown = race_teardown,                                         \
+	};                                                                         \
+	WORKLOAD(_name)
+
+#endif

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Who is held in fork or exec, where the freezer cannot ask it yet, and goes on
+ * when the freezer has passed (FZ6 i and iii).
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cycle.h"
+#include "helper.h"
+#include "race.h"
+#include "util.h"
+
+/* Until when it is held; values of enum hold_until in the kernel's debug.c. */
+#define UNTIL_FROZEN 1
+#define UNTIL_BETWEEN 2
+
+#define EXECED "lull-execed"
+
+static bool is_execed(int argc, char **argv)
+{
+	return argc > 0 && !strcmp(argv[0], EXECED);
+}
+
+static int run_execed(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	for (;;)
+		getppid();
+	return 0;
+}
+
+static const struct applet execed = { .claims = is_execed, .run = run_execed };
+
+APPLET(execed);
+
+static void exec_busily(void)
+{
+	char *argv[] = { (char *)EXECED, NULL };
+
+	execv("/proc/self/exe", argv);
+}
+
+static int exec_setup(const struct job_case *c)
+{
+	return race_setup(c) < 0 ? -1 : helper_install();
+}
+
+static int hold(const struct job_case *c, const char *where, unsigned int until)
+{
+	return race_begin(c) < 0 || race_inject("window_ms", 500) < 0 ?
+	       -1 : race_inject(where, until);
+}
+
+static int freeze_with(const struct job_case *c, const char *held, const char *mode,
+		       struct sample *s)
+{
+	if (race_wait(held, 1) < 0 || freeze_cycle(s, false) < 0)
+		return -1;
+	if (race_value(held))
+		return fail(STATUS_FAILED, held, "who was held was never let go");
+	return race_verdict(c, "FZ5", mode, race_value("escapes"));
+}
+
+/* A helper that nobody waits for, which is a child of kthreadd. */
+static int exec_frozen_round(const struct job_case *c, const char *mode, struct sample *s)
+{
+	if (hold(c, "exec_hold", UNTIL_FROZEN) < 0)
+		return -1;
+	if (helper_call(HELPER_LONG) < 0)
+		return fail(STATUS_LACKING, "uevent", "the kernel calls no helper: %s",
+			    strerror(errno));
+	return freeze_with(c, "exec_held", mode, s);
+}
+
+/* One that is not, so that the kernel phase does not come across it. */
+static int exec_between_round(const struct job_case *c, const char *mode, struct sample *s)
+{
+	int ret;
+
+	if (hold(c, "exec_hold", UNTIL_BETWEEN) < 0 || race_start(HOLD, exec_busily) < 0)
+		return -1;
+	ret = freeze_with(c, "exec_held", mode, s);
+	race_end();
+	return ret;
+}
+
+static void fork_busily(void)
+{
+	pid_t self = getpid();
+
+	if (!fork()) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() == self)
+			race_busily();
+		_exit(0);
+	}
+	wait(NULL);
+}
+
+static int fork_between_round(const struct job_case *c, const char *mode, struct sample *s)
+{
+	int ret;
+
+	if (hold(c, "fork_hold", UNTIL_BETWEEN) < 0 || race_start(HOLD, fork_busily) < 0)
+		return -1;
+	ret = freeze_with(c, "fork_held", mode, s);
+	race_end();
+	return ret;
+}
+
+RACE(fork_between, "a child that comes after the first walk", race_setup);
+RACE(exec_frozen, "a helper held in exec until all are frozen", exec_setup);
+RACE(exec_between, "a task held in exec until after the first walk", race_setup);
