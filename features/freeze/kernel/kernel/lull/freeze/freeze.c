@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The feature `freeze`: its modes, its session, and the wait for the last
- * task to come to rest. The walks are in walk.c.
+ * The feature `freeze`: its modes, its session, and what the hooks call. The
+ * walks are in walk.c, the wait for the last task to come to rest in arrive.c.
  */
 #include <linux/freezer.h>
-#include <linux/hrtimer.h>
 #include <linux/ktime.h>
 #include <linux/lull.h>
 #include <linux/mutex.h>
@@ -55,16 +54,6 @@ static struct freeze_session freeze_session;
 #define LEAVE_TIMEOUT_MS 1000
 
 unsigned long lull_freeze_thaws;
-
-/*
- * Who waits for the others to come to rest. Innermost but for what a wakeup
- * takes: it nests in freezer_lock and is raw, since an exiting task takes it
- * with preemption off.
- */
-static DEFINE_RAW_SPINLOCK(arrival_lock);
-static struct task_struct *arrival_waiter;
-static atomic_t arrivals;
-static unsigned int arrivals_wanted = UINT_MAX;
 
 /* What was counted when the phase began. */
 static u64 phase_walks, phase_visited;
@@ -227,75 +216,6 @@ void lull_freeze_walked(void)
 }
 
 /**
- * freeze_arrivals_reset - count arrivals anew; before tasks are asked to rest
- */
-void freeze_arrivals_reset(void)
-{
-	WRITE_ONCE(arrivals_wanted, UINT_MAX);
-	atomic_set(&arrivals, 0);
-}
-
-/*
- * One more task came to rest or died. The count is a hint: too many cost a
- * look, too few cost the wait that stock has.
- */
-static void arrive(void)
-{
-	unsigned long flags;
-
-	/* Full barrier; pairs with the one in wait_for_arrivals(). */
-	if (atomic_inc_return(&arrivals) < READ_ONCE(arrivals_wanted))
-		return;
-
-	raw_spin_lock_irqsave(&arrival_lock, flags);
-	if (arrival_waiter)
-		wake_up_process(arrival_waiter);
-	raw_spin_unlock_irqrestore(&arrival_lock, flags);
-}
-
-static void set_arrival_waiter(struct task_struct *p)
-{
-	raw_spin_lock_irq(&arrival_lock);
-	WRITE_ONCE(arrival_waiter, p);
-	raw_spin_unlock_irq(&arrival_lock);
-}
-
-/*
- * Sleep until @todo tasks have arrived, or none did for stock's back-off: who
- * is still busy freezing is not to be signalled again meanwhile.
- */
-static void wait_for_arrivals(unsigned int todo, int usecs)
-{
-	ktime_t exp = ns_to_ktime((u64)usecs * NSEC_PER_USEC / 2);
-	unsigned int came, before = 0;
-	int left = 1;
-
-	set_arrival_waiter(current);
-	for (;;) {
-		/* Before the count is read: a wakeup from here on counts. */
-		set_current_state(TASK_UNINTERRUPTIBLE);
-		WRITE_ONCE(arrivals_wanted, todo);
-		/*
-		 * wanted before arrivals; pairs with atomic_inc_return() in
-		 * arrive(): either that sees what is wanted, or this sees
-		 * that it came.
-		 */
-		smp_mb();
-		came = atomic_read(&arrivals);
-		if (came >= todo || (!left && came == before))
-			break;
-		before = came;
-		left = schedule_hrtimeout_range(&exp,
-						(u64)usecs * NSEC_PER_USEC / 2,
-						HRTIMER_MODE_REL);
-	}
-	__set_current_state(TASK_RUNNING);
-	set_arrival_waiter(NULL);
-	if (came >= todo)
-		freeze_count(FREEZE_WOKEN, 1);
-}
-
-/**
  * lull_freeze_wait - between two rounds of the freezer
  * @todo: tasks to wait for, work queues not counted
  * @usecs: how long at most; stock's back-off, kept as the bound
@@ -305,10 +225,10 @@ void lull_freeze_wait(unsigned int todo, int usecs)
 	ktime_t start = ktime_get();
 
 	freeze_debug_between();
-	if (in_lull_session() && todo)
-		wait_for_arrivals(todo, usecs);
-	else
+	if (!in_lull_session() || !todo)
 		usleep_range(usecs / 2, usecs);
+	else if (freeze_wait_for_arrivals(todo, usecs))
+		freeze_count(FREEZE_WOKEN, 1);
 
 	if (!in_session())
 		return;
@@ -344,7 +264,7 @@ void __lull_freeze_rest(bool freeze)
 	lockdep_assert_held(&freezer_lock);
 
 	if (freeze) {
-		arrive();
+		freeze_arrive();
 	} else if (freeze_guarded(FREEZE_GUARD_REST)) {
 		/*
 		 * Nobody may take this task for frozen any more (FZ7). It may
@@ -376,7 +296,7 @@ bool __lull_freeze_may_thaw(struct task_struct *p)
 void __lull_freeze_dead(void)
 {
 	if (READ_ONCE(freeze_session.owner))
-		arrive();
+		freeze_arrive();
 }
 
 void __lull_freeze_exec(void)

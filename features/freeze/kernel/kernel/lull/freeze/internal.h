@@ -65,7 +65,10 @@ unsigned int freeze_kernel_pass(struct freeze_session *s);
 unsigned int freeze_exit_state_pass(void);
 void freeze_make_room(struct freeze_session *s);
 void freeze_release(struct freeze_session *s);
+
 void freeze_arrivals_reset(void);
+void freeze_arrive(void);
+bool freeze_wait_for_arrivals(unsigned int todo, int usecs);
 
 /* Safeguards that a test kernel can switch off, to see their tests fail. */
 enum freeze_safeguard {
