@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from lull.errors import CannotRun, LabError
-from lull.vm import probe_build
-from lull.vm.probe_build import build_key, build_probe, lacks_static_libc
+from lull.vm.compile import build_key, lacks_libc
+from lull.vm.probe_build import build_probe
 
 MAIN = '#include "p.h"\nint main(void) { return answer() - 42; }\n'
 WORKLOAD = '#include "p.h"\nint answer(void) { return 42; }\n'
@@ -94,17 +94,14 @@ def test_a_tree_without_a_probe_is_the_labs_failure(tmp_path: Path) -> None:
         build_probe(tmp_path)
 
 
-def test_the_key_follows_everything_that_goes_in(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_key_follows_everything_that_goes_in() -> None:
     base = build_key({"a": b"1", "b": b"2"}, "gcc 12")
     assert base == build_key({"b": b"2", "a": b"1"}, "gcc 12")
     assert base != build_key({"a": b"12", "b": b""}, "gcc 12")
     assert base != build_key({"a": b"1b:2"}, "gcc 12")
     assert base != build_key({"a": b"1", "b": b"2"}, "gcc 13")
-    monkeypatch.setattr(probe_build, "FLAGS", ("-O1",))
-    assert base != build_key({"a": b"1", "b": b"2"}, "gcc 12")
+    assert base != build_key({"a": b"1", "b": b"2"}, "gcc 12", ("-O1",))
 
 
 def test_a_failed_compile_is_no_missing_library() -> None:
-    assert not lacks_static_libc("main.c:1: error: unknown type name")
+    assert not lacks_libc("main.c:1: error: unknown type name")

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""C programs of the lab's own, compiled once for everything that goes in."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lull.errors import CannotRun, LabError
+from lull.files import cache_root
+
+COMPILER = "gcc"
+
+_APT = "apt-get install gcc libc6-dev"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What to compile; paths are relative to the source tree.
+
+    ``headers`` are the other files that the compiler may read.
+    """
+
+    name: str  #: of the result
+    room: str  #: the folder of its sources, and of its results in the cache
+    flags: tuple[str, ...]
+    sources: tuple[str, ...]
+    headers: tuple[str, ...] = ()
+
+
+def compiled(root: Path, recipe: Recipe) -> Path:
+    """The program of the source tree ``root``, compiled where it is not cached.
+
+    Raises CannotRun without a C compiler or a static C library, and LabError
+    with the compiler's words where the sources do not compile.
+    """
+    compiler = shutil.which(COMPILER)
+    if compiler is None:
+        raise CannotRun(f"{COMPILER} is not in PATH", hint=_APT)
+    root = root.resolve()
+    where = str(root / recipe.room)
+    if not recipe.sources:
+        raise LabError(f"there are no C files of the {recipe.room}", where=where)
+    names = (*recipe.sources, *recipe.headers)
+    inputs = {name: (root / name).read_bytes() for name in names}
+    key = build_key(inputs, _version(compiler), recipe.flags)
+    folder = cache_root() / recipe.room / key
+    program = folder / recipe.name
+    if program.is_file():
+        return program
+    folder.mkdir(parents=True, exist_ok=True)
+    # Beside its final place, so that the rename is one step.
+    with tempfile.TemporaryDirectory(prefix=".build-", dir=folder) as scratch:
+        made = Path(scratch) / recipe.name
+        _compile(compile_command(compiler, root, recipe, made), root, recipe, where)
+        os.replace(made, program)
+    return program
+
+
+def build_key(
+    inputs: Mapping[str, bytes], compiler: str, flags: Sequence[str] = ()
+) -> str:
+    """A name for everything that goes into a build: 16 hex digits. Pure."""
+    digest = hashlib.sha256()
+    for part in (compiler, *flags):
+        digest.update(f"{len(part)}:{part}".encode())
+    for name, data in sorted(inputs.items()):
+        digest.update(f"{name}:{len(data)}:".encode())
+        digest.update(data)
+    return digest.hexdigest()[:16]
+
+
+def compile_command(
+    compiler: str, root: Path, recipe: Recipe, output: Path
+) -> list[str]:
+    """The compiler's command line, to be run in ``root``. Pure."""
+    return [
+        compiler,
+        *recipe.flags,
+        f"-ffile-prefix-map={root}=.",
+        *("-o", str(output)),
+        *recipe.sources,
+    ]
+
+
+def _compile(command: list[str], root: Path, recipe: Recipe, where: str) -> None:
+    # The locale is pinned: the message about a missing library is looked for.
+    environ = {**os.environ, "LC_ALL": "C"}
+    done = subprocess.run(
+        command, cwd=root, env=environ, capture_output=True, check=False
+    )
+    if done.returncode == 0:
+        return
+    words = done.stderr.decode("utf-8", "backslashreplace").strip()
+    if lacks_libc(words):
+        raise CannotRun("there is no static C library to link with", hint=_APT)
+    raise LabError(f"the {recipe.room} does not compile:\n{words}", where=where)
+
+
+def lacks_libc(words: str) -> bool:
+    """Whether a failed link, or a compile, was for want of the C library."""
+    return any(
+        sign in words
+        for sign in ("cannot find -lc", "cannot find crt1.o", "stdio.h: No such file")
+    )
+
+
+def _version(compiler: str) -> str:
+    done = subprocess.run([compiler, "--version"], capture_output=True, check=False)
+    return done.stdout.decode("utf-8", "backslashreplace")
