@@ -31,6 +31,9 @@ _PATIENCE = ("watchdog_thresh=60", "workqueue.watchdog_thresh=120")
 #: For the time limits; TCG with an instruction counter is slower than without.
 _INSN_SLOWNESS = 2.0
 
+#: The same for a plugin that counts every instruction.
+_PLUGIN_SLOWNESS = 3.0
+
 
 @dataclass(frozen=True)
 class Boot:
@@ -46,6 +49,7 @@ def machine_spec(
     clock: Clock,
     accel: Accel,
     append: tuple[str, ...] = (),
+    plugin: str = "",
 ) -> MachineSpec:
     """The machine that every run uses, whatever it measures."""
     return MachineSpec(
@@ -55,6 +59,7 @@ def machine_spec(
         seed=seed,
         memory_mb=MEMORY_MB,
         append=append,
+        plugin=plugin,
     )
 
 
@@ -68,19 +73,24 @@ async def boot(
     number: int = 0,
     on_line: Callable[[bytes], None] | None = None,
     append: tuple[str, ...] = (),
+    plugin: str = "",
 ) -> Boot:
     """Boot ``kernel`` with ``job`` and read what the probe wrote.
 
     ``number`` is the boot's number in the run and becomes part of each
-    sample. ``on_line`` gets each result line as it comes, and ``append`` are
-    more words of the kernel's command line. Raises what ``machine.run`` raises,
+    sample. ``on_line`` gets each result line as it comes; ``append`` and
+    ``plugin`` are as in ``MachineSpec``. Raises what ``machine.run`` raises,
     and LabError for a result stream that ends well and lacks samples.
     """
     slowness = _SLOWNESS[kernel.arm]
     if clock is Clock.INSN:
         slowness *= _INSN_SLOWNESS
+    if plugin:
+        slowness *= _PLUGIN_SLOWNESS
     words = _PATIENCE if kernel.arm is Arm.DEBUG else ()
-    spec = machine_spec(kernel.bzimage, job.seed, clock, accel, (*words, *append))
+    spec = machine_spec(
+        kernel.bzimage, job.seed, clock, accel, (*words, *append), plugin
+    )
     outcome = await machine.run(
         spec,
         probe=build_probe(repo_root()).read_bytes(),

@@ -70,6 +70,24 @@ def full_params(
     return {**(known.params if known else {}), **params}
 
 
+def read_params(
+    feature: Feature, workload: str, words: Iterable[str]
+) -> dict[str, Value]:
+    """``NAME=VALUE`` words as params; UsageError for what the workload has not."""
+    check_workload(feature, workload)
+    known = feature.workloads[workload].params
+    params: dict[str, Value] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals or name not in known:
+            raise UsageError(
+                f"unknown parameter of {workload}: {word!r}",
+                hint=f"one of: {' '.join(f'{n}={v}' for n, v in known.items())}",
+            )
+        params[name] = int(value) if value.isdecimal() else value
+    return params
+
+
 def load(path: Path) -> Feature:
     """One feature.toml. Raises LabError with file and field."""
     try:

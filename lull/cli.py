@@ -11,7 +11,13 @@ from typing import Annotated
 import typer
 
 from lull import __version__
-from lull.catalog import check_clock, check_mode, check_workload, select
+from lull.catalog import (
+    check_clock,
+    check_mode,
+    check_workload,
+    read_params,
+    select,
+)
 from lull.compare import compare_runs
 from lull.errors import ExpectationMissed, LullError, UsageError
 from lull.experiment import Result, run
@@ -19,6 +25,7 @@ from lull.kernels.bases import DEFAULT_BASE, base_names, load_base
 from lull.kernels.cli import app as kernel_app
 from lull.model import Clock, Feature
 from lull.plan import SEEDS, Request, describe
+from lull.profiler import ProfileRequest, profile
 from lull.progress import open_progress
 from lull.summary import to_json
 
@@ -135,6 +142,41 @@ def _check_names(
                     errors.append(error)
             if len(errors) == len(chosen):
                 raise errors[0]
+
+
+@app.command("profile")
+def profile_command(
+    feature: Annotated[str, typer.Argument(help="One of the features.")],
+    workload: Annotated[str, typer.Argument(help="One of its workloads.")],
+    mode: Annotated[str, typer.Option(help="In this mode.")] = "lull",
+    vs: Annotated[
+        str | None, typer.Option(help="Another mode, to see the difference.")
+    ] = None,
+    param: Annotated[
+        list[str] | None, typer.Option(help="NAME=VALUE for it. May repeat.")
+    ] = None,
+    base: Annotated[str, typer.Option(help="Which kernel.")] = DEFAULT_BASE,
+    rounds: Annotated[int, typer.Option(min=1, help="How often it is run.")] = 2,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of the boots.")] = 1,
+    top: Annotated[int, typer.Option(min=1, help="How many functions.")] = 25,
+) -> None:
+    """Count instructions by kernel function while a workload runs."""
+    load_base(base)
+    (chosen,) = select([feature])
+    request = ProfileRequest(
+        feature=chosen,
+        workload=workload,
+        mode=mode,
+        vs=vs,
+        base=base,
+        params=read_params(chosen, workload, param or ()),
+        rounds=rounds,
+        seed=seed,
+        top=top,
+    )
+    with open_progress() as progress:
+        text = profile(request, progress)
+    sys.stdout.write(text)
 
 
 @app.command("compare")

@@ -52,6 +52,7 @@ class Metric(Record):
 class Workload(Record):
     text: str
     params: Mapping[str, Value] = Field(default_factory=dict)
+    work: str = ""  #: the metric that counts a round's units of work, if any
 
 
 class CasePlan(Record):

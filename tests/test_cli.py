@@ -33,6 +33,9 @@ def lull(*words: str, **environ: str) -> subprocess.CompletedProcess[str]:
         (("run", "freeze", "--mode", "fast"), "exit_state"),
         (("run", "freeze", "--workload", "sheep"), "sleepers"),
         (("run", "freeze", "--base", "5.4"), "6.12"),
+        (("profile", "freeze", "sheep"), "sleepers"),
+        (("profile", "freeze", "zombies", "--mode", "fast"), "exit_state"),
+        (("profile", "freeze", "zombies", "--param", "sheep=1"), "zombies=30000"),
         (("run", "freeze", "--clock", "sun"), "insn"),
         (("kernel", "build", "--base", "5.4"), "6.12"),
     ],
@@ -63,7 +66,7 @@ def test_without_qemu_it_cannot_run_and_says_how_to_mend_it(tmp_path: Path) -> N
 
 
 def test_help_fits_a_screen() -> None:
-    for words in ((), ("run",), ("compare",), ("list",), ("kernel",)):
+    for words in ((), ("run",), ("profile",), ("compare",), ("list",), ("kernel",)):
         done = lull(*words, "--help", COLUMNS="80")
         assert done.returncode == 0
         assert len(done.stdout.splitlines()) <= 40, words

@@ -154,6 +154,20 @@ def test_a_wall_run_prints_its_table(lull_kernel: Kernel, tmp_path: Path) -> Non
     assert "wall clock under" in done.stderr
 
 
+def test_a_profile_says_where_the_instructions_went(lull_kernel: Kernel) -> None:
+    words = ("profile", "freeze", "zombies", "--param", "zombies=500", "--vs", "stock")
+    done = lull(*words, "--rounds", "1", "--top", "12")
+    assert done.returncode == 0, done.stderr
+    (line,) = [row for row in done.stdout.splitlines() if row.startswith("freeze_task")]
+    ours, _, stock, _, difference = (
+        float(cell.replace(",", "")) for cell in line.split()[1:]
+    )
+    # Stock calls it for each zombie in each of its walks.
+    assert stock > 500 * 3 * 10
+    assert ours < stock / 10
+    assert difference == pytest.approx(ours - stock, abs=0.2)
+
+
 def test_two_clean_builds_are_equal(lull_kernel: Kernel) -> None:
     """Done once for what goes into a kernel; the cache remembers it."""
     assert verify("6.12", Arm.LULL).digest == lull_kernel.digest

@@ -8,6 +8,7 @@
 #include "cycle.h"
 #include "knob.h"
 #include "lull.h"
+#include "mark.h"
 #include "perturb.h"
 #include "trace.h"
 #include "util.h"
@@ -150,10 +151,12 @@ static int suspend(void)
 	char log[sizeof(problem.hint)];
 	int err;
 
+	mark_begin();
 	/* s2idle: every machine has it, and the freezer is the same for all. */
-	if (!write_file("/sys/power/state", "freeze"))
+	err = write_file("/sys/power/state", "freeze") < 0 ? errno : 0;
+	mark_end();
+	if (!err)
 		return 0;
-	err = errno;
 	kernel_log_tail(log, sizeof(log), 8);
 	fail(STATUS_FAILED, "/sys/power/state", "the freeze failed: %s", strerror(err));
 	return fail_hint("the kernel's last lines:\n%s", log);

@@ -55,7 +55,7 @@ class MachineSpec:
 
     ``seed`` (seconds, from 0) moves the date of the guest's RTC and nothing
     else; ``memory_mb`` is in MiB; ``append`` are more words of the kernel's
-    command line.
+    command line, and ``plugin`` is what ``-plugin`` takes, under TCG alone.
     """
 
     kernel: Path
@@ -65,6 +65,7 @@ class MachineSpec:
     memory_mb: int = 1024
     seed: int = 0
     append: tuple[str, ...] = ()
+    plugin: str = ""
 
     def __post_init__(self) -> None:
         """Refuse with ValueError what QEMU would misread."""
@@ -72,6 +73,8 @@ class MachineSpec:
             raise ValueError("the insn clock needs TCG: KVM counts no instructions")
         if not 0 <= self.seed <= _LATEST_SEED:
             raise ValueError(f"a seed is 0 to {_LATEST_SEED}, not {self.seed}")
+        if self.plugin and self.accel != "tcg":
+            raise ValueError("plugins need TCG")
         if self.cpus < 1 or self.memory_mb < 64:
             raise ValueError("a machine needs a CPU and 64 MiB")
         for word in self.append:
@@ -131,6 +134,7 @@ def qemu_command(spec: MachineSpec, wiring: Wiring) -> list[str]:
         # Not microvm: the guest has to suspend and resume.
         *("-machine", "pc"),
         *_clock_options(spec),
+        *(("-plugin", spec.plugin) if spec.plugin else ()),
         *("-smp", str(spec.cpus)),
         *("-m", f"{spec.memory_mb}M"),
         *("-nic", "none"),

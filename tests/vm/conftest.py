@@ -14,6 +14,7 @@ from lull.model import Arm
 from lull.vm.machine import require_qemu
 
 HERE = Path(__file__).parent
+PROBE = HERE.parents[1] / "probe"
 FLAGS = ("-O2", "-static", "-no-pie", "-std=gnu11", "-Wall", "-Wextra", "-Werror")
 
 
@@ -34,13 +35,19 @@ def kernel_image() -> Path:
 
 
 @pytest.fixture(scope="session")
-def guest(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+def guest_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The static program of guest.c, which takes the probe's place."""
     program = tmp_path_factory.mktemp("guest") / "guest"
+    sources = [str(HERE / "guest.c"), str(PROBE / "mark.c")]
     subprocess.run(
-        ["gcc", *FLAGS, "-o", str(program), str(HERE / "guest.c")], check=True
+        ["gcc", *FLAGS, f"-I{PROBE}", "-o", str(program), *sources], check=True
     )
-    return program.read_bytes()
+    return program
+
+
+@pytest.fixture(scope="session")
+def guest(guest_program: Path) -> bytes:
+    return guest_program.read_bytes()
 
 
 @pytest.fixture

@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "mark.h"
+
 static int results = -1;
 
 static void say(const char *line)
@@ -96,6 +98,21 @@ static void measure_forks(int rounds)
 	waitpid(other, NULL, 0);
 }
 
+/* 1,000 times three instructions, one of them locked; then an xchg. */
+static void count_locked(void)
+{
+	static int word;
+
+	mark_begin();
+	__asm__ volatile("mov $1000, %%ecx\n"
+			 "1:	lock incl %0\n"
+			 "	dec %%ecx\n"
+			 "	jnz 1b\n"
+			 "	xchg %%eax, %0\n"
+			 : "+m"(word) : : "eax", "ecx", "cc");
+	mark_end();
+}
+
 int main(void)
 {
 	char job[64];
@@ -131,6 +148,8 @@ int main(void)
 		    "\"hint\":\"\"}\n{\"t\":\"done\",\"samples\":0,\"ok\":false}\n");
 	else if (!strncmp(job, "forks", 5))
 		measure_forks(200);
+	else if (!strncmp(job, "count", 5))
+		count_locked();
 	else if (!strncmp(job, "quote", 5))
 		printf("WARNING: CPU: 0 PID: 1 at the user's own text\n");
 	if (strncmp(job, "silent", 6) && strncmp(job, "error", 5))

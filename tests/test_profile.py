@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The table of a profile, from what the plugin writes."""
+
+from __future__ import annotations
+
+import pytest
+
+from lull.errors import LabError, UsageError
+from lull.profile import Count, Profile, parse, render
+from lull.profiler import ProfileRequest, profile
+from lull.progress import open_progress
+from lull.table import WIDTH
+from tests import synthetic
+
+TEXT = "windows 2\n400 8 walk\n100 0 [user]\n20 4 walk\nend\n"
+
+
+def test_static_functions_of_one_name_are_added() -> None:
+    windows, functions = parse(TEXT, "f")
+    assert windows == 2
+    assert functions == {"walk": Count(420, 12), "[user]": Count(100, 0)}
+
+
+@pytest.mark.parametrize(
+    "text", ["", "windows 2\n", TEXT[:-4], "windows x\nend\n", "windows 1\n1 a\nend"]
+)
+def test_a_file_that_is_cut_short_is_refused(text: str) -> None:
+    with pytest.raises(LabError, match="not complete"):
+        parse(text, "f")
+
+
+OURS = Profile("lull", 2, 4, {"walk": Count(40, 4), "rest": Count(8, 0)})
+THEIRS = Profile("stock", 2, 4, {"walk": Count(420, 12), "odd_name" * 5: Count(4, 0)})
+
+
+def test_one_mode() -> None:
+    text = render(OURS, None, "title", "unit of pages", 1)
+    assert text.splitlines()[3:] == [
+        "                                        lull",
+        "function                      insns   locked",
+        "total                          12.0     1.00",
+        "walk                           10.0     1.00",
+        "1 more                          2.0     0.00",
+    ]
+
+
+def test_two_modes_are_ranked_by_their_difference() -> None:
+    text = render(OURS, THEIRS, "title", "unit of pages", 2)
+    lines = text.splitlines()
+    assert lines[5].split() == ["total", "12.0", "1.00", "106.0", "3.00", "-94.0"]
+    assert lines[6].split() == ["ratio", "0.113", "0.333"]
+    assert lines[7].split() == ["walk", "10.0", "1.00", "105.0", "3.00", "-95.0"]
+    assert lines[8].split() == ["rest", "2.0", "0.00", "0.0", "0.00", "+2.0"]
+    assert lines[9].split() == ["1", "more", "0.0", "0.00", "1.0", "0.00", "-1.0"]
+
+
+def test_no_line_is_too_wide() -> None:
+    large = Profile("lull", 1, 1, {"x" * 80: Count(123_456_789_012, 99_999_999)})
+    text = render(large, THEIRS, "t" * 75, "round", 9)
+    assert max(map(len, text.splitlines())) <= WIDTH
+
+
+@pytest.mark.parametrize(
+    ("workload", "mode", "vs"),
+    [("walkers", "lull", None), ("zombies", "fast", None), ("zombies", "lull", "x")],
+)
+def test_unknown_names_are_refused(workload: str, mode: str, vs: str | None) -> None:
+    request = ProfileRequest(synthetic.feature(), workload, mode, vs, "6.12", {})
+    with open_progress() as progress, pytest.raises(UsageError, match="unknown"):
+        profile(request, progress)
