@@ -7,7 +7,7 @@ import dataclasses
 
 import pytest
 
-from lull.catalog import features
+from lull.catalog import select
 from lull.errors import UsageError
 from lull.model import Arm, Clock
 from lull.plan import Request, plan, repeat_command
@@ -16,7 +16,7 @@ from lull.plan import Request, plan, repeat_command
 @pytest.fixture
 def request_() -> Request:
     return Request(
-        features=features(),
+        features=select(["freeze"]),
         base="6.12",
         clock=Clock.INSN,
         quick=True,

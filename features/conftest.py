@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Boots of the debug kernel for the safety tests."""
+"""Boots of the debug kernel, for the safety tests of all features."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from lull.vm.process import run_alone
 
 @pytest.fixture(scope="session")
 def debug_kernel() -> Kernel:
+    """Built once, unless it was."""
     return build("6.12", Arm.DEBUG)
 
 
