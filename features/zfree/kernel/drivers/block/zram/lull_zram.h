@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * For drivers/block/zram/zram_drv.c: swap frees many slots in a row. Each is
+ * emptied under its lock, as by zram_free_page(); handles and statistics are
+ * gathered and settled once for all.
+ */
+#include <linux/lull_zfree.h>
+
+#ifdef CONFIG_LULL_ZFREE
+
+struct zram_freed {
+	u64 size;
+	unsigned int stored, same, huge, missed;
+	unsigned int nr;
+	unsigned long handles[LULL_ZFREE_BATCH];
+};
+
+static void free_handles(struct zram *zram, struct zram_freed *freed)
+{
+	zs_free_bulk(zram->mem_pool, freed->handles, freed->nr);
+	freed->nr = 0;
+}
+
+/* Under the slot's lock; what it held may be freed when that is dropped (ZS5). */
+static void empty_slot(struct zram *zram, u32 index, struct zram_freed *freed)
+{
+	struct zram_table_entry *slot = &zram->table[index];
+	unsigned int flags = slot->flags;
+
+	if (unlikely(flags & BIT(ZRAM_WB))) {
+		zram_free_page(zram, index);
+		return;
+	}
+#ifdef CONFIG_ZRAM_TRACK_ENTRY_ACTIME
+	slot->ac_time = 0;
+#endif
+	/* Gone at once: IDLE, HUGE, INCOMPRESSIBLE, SAME, priority, and the size. */
+	slot->flags = flags & BIT(ZRAM_UNDER_WB);
+	freed->huge += !!(flags & BIT(ZRAM_HUGE));
+	if (flags & BIT(ZRAM_SAME)) {
+		freed->same++;
+	} else if (slot->handle) {
+		freed->handles[freed->nr++] = slot->handle;
+		freed->size += flags & (BIT(ZRAM_FLAG_SHIFT) - 1);
+	} else {
+		return;
+	}
+	if (lull_zfree_guarded(LULL_ZFREE_DETACH))
+		slot->handle = 0;
+	freed->stored++;
+}
+
+static void zram_slots_free_notify(struct block_device *bdev,
+				   unsigned long index, unsigned int nr)
+{
+	struct zram *zram = bdev->bd_disk->private_data;
+	struct zram_freed freed;
+	unsigned long end = index + nr;
+
+	/* Not the handles, which are half a KiB. */
+	memset(&freed, 0, offsetof(struct zram_freed, handles));
+	for (; index < end; index++) {
+		if (!zram_slot_trylock(zram, index)) {
+			freed.missed++;
+			continue;
+		}
+		empty_slot(zram, index, &freed);
+		zram_slot_unlock(zram, index);
+		if (freed.nr == LULL_ZFREE_BATCH)
+			free_handles(zram, &freed);
+	}
+	free_handles(zram, &freed);
+
+	atomic64_add(nr, &zram->stats.notify_free);
+	atomic64_sub(freed.size, &zram->stats.compr_data_size);
+	atomic64_sub(freed.stored, &zram->stats.pages_stored);
+	if (freed.same)
+		atomic64_sub(freed.same, &zram->stats.same_pages);
+	if (freed.huge)
+		atomic64_sub(freed.huge, &zram->stats.huge_pages);
+	if (freed.missed)
+		atomic64_add(freed.missed, &zram->stats.miss_free);
+}
+
+#endif /* CONFIG_LULL_ZFREE */

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * For mm/zsmalloc.c: freeing by the class in an object's location.
+ *
+ * Migration and compaction change where an object is under its class->lock, and
+ * an object never changes its class. So the class is read without a lock, and
+ * the rest of the location again under class->lock (ZS2).
+ */
+
+static struct size_class *handle_class(struct zs_pool *pool,
+				       unsigned long handle)
+{
+	return pool->size_class[obj_class_idx(handle_to_obj(handle))];
+}
+
+/*
+ * Under class->lock: take an empty zspage out of reach, so that its pages can
+ * be freed when the lock is dropped (ZS3). Nobody finds it on a list, and who
+ * came to one of its pages waits for the page's lock.
+ */
+static bool detach_zspage(struct zs_pool *pool, struct size_class *class,
+			  struct zspage *zspage)
+{
+	if (!trylock_zspage(zspage)) {
+		kick_deferred_free(pool);
+		return false;
+	}
+	remove_zspage(class, zspage);
+	class_stat_sub(class, ZS_OBJS_ALLOCATED, class->objs_per_zspage);
+	return true;
+}
+
+static void free_detached_zspage(struct zs_pool *pool, struct size_class *class,
+				 struct zspage *zspage)
+{
+	free_zspage_pages(pool, zspage);
+	atomic_long_sub(class->pages_per_zspage, &pool->pages_allocated);
+}
+
+static void zs_free_by_class(struct zs_pool *pool, unsigned long handle)
+{
+	struct size_class *class = handle_class(pool, handle);
+	struct zspage *zspage;
+	struct page *f_page;
+	unsigned long obj;
+	bool detached = false;
+
+	spin_lock(&class->lock);
+	obj = handle_to_obj(handle);
+	obj_to_page(obj, &f_page);
+	zspage = get_zspage(f_page);
+
+	class_stat_sub(class, ZS_OBJS_INUSE, 1);
+	obj_free(class->size, obj);
+	if (fix_fullness_group(class, zspage) == ZS_INUSE_RATIO_0)
+		detached = detach_zspage(pool, class, zspage);
+	spin_unlock(&class->lock);
+
+	if (detached)
+		free_detached_zspage(pool, class, zspage);
+	cache_free_handle(pool, handle);
+}
+
+#ifdef CONFIG_LULL_ZFREE
+
+/* Back on its zspage's freelist; the zspage's group is as yet what it was. */
+static struct zspage *bulk_obj_free(struct size_class *class, unsigned long obj)
+{
+	struct link_free *link;
+	struct zspage *zspage;
+	struct page *page;
+	unsigned int nr;
+	void *vaddr;
+
+	obj_to_location(obj, &page, &nr);
+	zspage = get_zspage(page);
+	if (unlikely(zspage->huge)) {
+		page->index = 0;
+	} else {
+		vaddr = kmap_local_page(page);
+		link = vaddr + offset_in_page(class->size * nr);
+		link->next = get_freeobj(zspage) << OBJ_TAG_BITS;
+		kunmap_local(vaddr);
+	}
+	set_freeobj(zspage, nr);
+	mod_zspage_inuse(zspage, -1);
+	return zspage;
+}
+
+static void settle_zspage(struct zs_pool *pool, struct size_class *class,
+			  struct zspage *zspage, struct list_head *emptied)
+{
+	if (fix_fullness_group(class, zspage) != ZS_INUSE_RATIO_0)
+		return;
+	if (detach_zspage(pool, class, zspage))
+		list_add(&zspage->list, emptied);
+}
+
+/* The handles of a batch, chained by their class. */
+struct runs {
+	u8 head[ZS_SIZE_CLASSES];
+	u8 next[LULL_ZFREE_BATCH];
+	u16 classes[LULL_ZFREE_BATCH];
+	unsigned int nr;
+};
+
+#define RUN_END U8_MAX
+static_assert(LULL_ZFREE_BATCH <= RUN_END);
+
+static void find_runs(struct runs *runs, const unsigned long *handles,
+		      unsigned int nr)
+{
+	memset(runs->head, RUN_END, sizeof(runs->head));
+	runs->nr = 0;
+	/* Backwards, so that each chain is in the order of the handles. */
+	while (nr--) {
+		unsigned int idx = obj_class_idx(handle_to_obj(handles[nr]));
+
+		if (runs->head[idx] == RUN_END)
+			runs->classes[runs->nr++] = idx;
+		runs->next[nr] = runs->head[idx];
+		runs->head[idx] = nr;
+	}
+}
+
+/* Free a chain of handles, all of @class. */
+static void free_run(struct zs_pool *pool, struct size_class *class,
+		     const unsigned long *handles, const struct runs *runs)
+{
+	struct zspage *zspage, *tmp, *last = NULL;
+	unsigned int freed = 0, nr_emptied = 0, i;
+	LIST_HEAD(emptied);
+
+	spin_lock(&class->lock);
+	for (i = runs->head[class->index]; i != RUN_END; i = runs->next[i]) {
+		zspage = bulk_obj_free(class, handle_to_obj(handles[i]));
+		/* Neighbours were often stored one after the other. */
+		if (zspage != last && last)
+			settle_zspage(pool, class, last, &emptied);
+		last = zspage;
+		freed++;
+	}
+	settle_zspage(pool, class, last, &emptied);
+	class_stat_sub(class, ZS_OBJS_INUSE, freed);
+	spin_unlock(&class->lock);
+
+	list_for_each_entry_safe(zspage, tmp, &emptied, list) {
+		free_detached_zspage(pool, class, zspage);
+		nr_emptied++;
+	}
+	lull_zfree_count(LULL_ZFREE_ZSPAGES, nr_emptied);
+}
+
+/**
+ * zs_free_bulk - free many handles
+ * @pool: their pool
+ * @handles: the handles; none is NULL, and the array is not kept
+ * @nr: how many; at most LULL_ZFREE_BATCH
+ *
+ * One class->lock for all of a class. Context: as zs_free(), atomic.
+ */
+void zs_free_bulk(struct zs_pool *pool, unsigned long *handles, unsigned int nr)
+{
+	struct runs runs;
+	unsigned int i;
+
+	if (!nr)
+		return;
+	if (!OBJ_HAS_CLASS) {
+		for (i = 0; i < nr; i++)
+			zs_free(pool, handles[i]);
+		return;
+	}
+	find_runs(&runs, handles, nr);
+	for (i = 0; i < runs.nr; i++)
+		free_run(pool, pool->size_class[runs.classes[i]], handles,
+			 &runs);
+	kmem_cache_free_bulk(pool->handle_cachep, nr, (void **)handles);
+	lull_zfree_count(LULL_ZFREE_RUNS, runs.nr);
+	lull_zfree_count(LULL_ZFREE_HANDLES, nr);
+}
+EXPORT_SYMBOL_GPL(zs_free_bulk);
+
+#endif /* CONFIG_LULL_ZFREE */
