@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "pages.h"
+#include "util.h"
+
+#define PAGE 4096
+#define WORDS (PAGE / sizeof(uint64_t))
+/* Words without a pattern: an eighth of the page, and up to half as much more. */
+#define RANDOM_MIN 64
+#define RANDOM_MORE 32
+#define OUT_TRIES 20
+
+#ifndef MADV_PAGEOUT
+#define MADV_PAGEOUT 21
+#endif
+
+/* xorshift64: quick, and never 0 unless it starts there. */
+static uint64_t next(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+static uint64_t page_seed(const struct pages *pages, size_t page)
+{
+	return (pages->seed + page + 1) * 0x9e3779b97f4a7c15ull | 1;
+}
+
+/* The rest is one word over and over, another in each page. */
+static void fill(uint64_t *words, uint64_t state)
+{
+	size_t random = RANDOM_MIN + next(&state) % RANDOM_MORE, i;
+
+	for (i = 0; i < random; i++)
+		words[i] = next(&state);
+	for (uint64_t same = next(&state); i < WORDS; i++)
+		words[i] = same;
+}
+
+int pages_make(struct pages *pages, size_t bytes, uint64_t seed)
+{
+	pages->bytes = bytes;
+	pages->seed = seed;
+	pages->start = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			    -1, 0);
+	if (pages->start == MAP_FAILED) {
+		pages->start = NULL;
+		return fail(STATUS_FAILED, "mmap", "no memory: %s", strerror(errno));
+	}
+	for (size_t at = 0; at < bytes; at += PAGE)
+		fill((uint64_t *)(pages->start + at), page_seed(pages, at / PAGE));
+	return 0;
+}
+
+/* Of the process, in KiB. */
+static uint64_t swapped_kb(void)
+{
+	char text[4096];
+	const char *line;
+	unsigned long long kb;
+
+	if (read_file("/proc/self/status", text, sizeof(text)) <= 0)
+		return 0;
+	line = strstr(text, "VmSwap:");
+	return line && sscanf(line, "VmSwap: %llu", &kb) == 1 ? kb : 0;
+}
+
+int pages_out(const struct pages *pages)
+{
+	/* A page that is being written back cannot go a second time just then. */
+	for (int i = 0; i < OUT_TRIES; i++) {
+		if (madvise(pages->start, pages->bytes, MADV_PAGEOUT) < 0)
+			return fail(STATUS_LACKING, "MADV_PAGEOUT", "%s", strerror(errno));
+		if (swapped_kb() >= pages->bytes / 1024)
+			return 0;
+		sleep_ms(10);
+	}
+	fail(STATUS_FAILED, "MADV_PAGEOUT", "%llu of %llu KiB went out",
+	     (unsigned long long)swapped_kb(), (unsigned long long)pages->bytes / 1024);
+	return fail_hint("is the swap large enough, and memory for what it holds?");
+}
+
+uint64_t pages_wrong(const struct pages *pages)
+{
+	uint64_t want[WORDS], wrong = 0;
+
+	for (size_t at = 0; at < pages->bytes; at += PAGE) {
+		fill(want, page_seed(pages, at / PAGE));
+		wrong += !!memcmp(want, pages->start + at, PAGE);
+	}
+	return wrong;
+}
+
+void pages_touch(const struct pages *pages)
+{
+	for (size_t at = 0; at < pages->bytes; at += PAGE)
+		(void)*(volatile uint64_t *)(pages->start + at);
+}
+
+void pages_unmap(struct pages *pages)
+{
+	if (pages->start)
+		munmap(pages->start, pages->bytes);
+	pages->start = NULL;
+}

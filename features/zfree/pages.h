@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Pages of distinct, compressible data, and their way into swap. */
+#ifndef LULL_ZFREE_PAGES_H
+#define LULL_ZFREE_PAGES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct pages {
+	char *start;
+	size_t bytes;
+	uint64_t seed;
+};
+
+/* Map anonymous memory and fill it; -1 with fail() called. */
+int pages_make(struct pages *pages, size_t bytes, uint64_t seed);
+/* Page all of it out; not all of it may go, then it fails. */
+int pages_out(const struct pages *pages);
+/* How many pages are not what pages_make() wrote. Reads all of them. */
+uint64_t pages_wrong(const struct pages *pages);
+/* Read a word of each page. */
+void pages_touch(const struct pages *pages);
+void pages_unmap(struct pages *pages);
+
+#endif

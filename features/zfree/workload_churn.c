@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Processes that swap out, read back and unmap on a zram that is nearly full,
+ * while its pool and all memory are compacted and modes are switched. Every page
+ * that is read back is checked (ZS1), and at rest nothing may remain (ZS4).
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "crew.h"
+#include "job.h"
+#include "knob.h"
+#include "pages.h"
+#include "util.h"
+#include "workload.h"
+#include "zram.h"
+
+#define SWITCH "/sys/module/lull/parameters/zfree"
+#define DISABLE "/sys/kernel/debug/lull/zfree/inject/disable"
+#define COMPACT_MEMORY "/proc/sys/vm/compact_memory"
+#define WORKER_MB 1
+#define COMPACT_MS 50
+/* A worker has two areas at a time, and the caches of swap slots hold some. */
+#define ROOM_MB(workers) ((workers) * 2 * WORKER_MB + 2)
+
+/* Counted by the workers; shared with the probe. */
+static volatile struct tally {
+	uint64_t out, checked, wrong, failed;
+} *tally;
+
+static struct zram zram = ZRAM_NONE;
+static struct crew crew;
+
+/* One area is older than the other, so that slots of both are interleaved. */
+static void worker(uint64_t seed)
+{
+	struct pages areas[2] = { 0 };
+
+	for (uint64_t i = 0;; i++) {
+		struct pages *area = &areas[i % 2];
+
+		if (area->start && i % 4 < 2) {
+			__atomic_add_fetch(&tally->wrong, pages_wrong(area), __ATOMIC_RELAXED);
+			__atomic_add_fetch(&tally->checked, 1, __ATOMIC_RELAXED);
+		}
+		pages_unmap(area);
+		if (pages_make(area, WORKER_MB << 20, seed + i) < 0)
+			__atomic_add_fetch(&tally->failed, 1, __ATOMIC_RELAXED);
+		/* Where there is no room just now some of it stays in memory. */
+		else if (!madvise(area->start, area->bytes, MADV_PAGEOUT))
+			__atomic_add_fetch(&tally->out, 1, __ATOMIC_RELAXED);
+	}
+}
+
+static void compactor(const char *zram_compact)
+{
+	for (;;) {
+		write_file(zram_compact, "1");
+		write_file(COMPACT_MEMORY, "1");
+		sleep_ms(COMPACT_MS);
+	}
+}
+
+/* Through all modes, the safe ones of them all. */
+static void switcher(void)
+{
+	static const char *const modes[] = { "stock", "locks", "lull" };
+
+	for (unsigned int i = 0;; i++) {
+		write_file(SWITCH, modes[i % ARRAY_SIZE(modes)]);
+		sleep_ms(3);
+	}
+}
+
+static void start_all(uint64_t order, void *arg, struct crew_answer *answer)
+{
+	const struct job_case *c = arg;
+	uint64_t workers = job_number(c, "workers"), others = 1 + job_number(c, "switchers");
+	pid_t boss = getpid();
+	char path[64];
+
+	(void)order;
+	snprintf(path, sizeof(path), "/sys/block/zram%d/compact", zram.number);
+	for (; answer->done < workers + others; answer->done++) {
+		pid_t pid = fork();
+
+		if (pid < 0) {
+			answer->error = errno;
+			strcpy(answer->doing, "starting a worker");
+			return;
+		}
+		if (pid)
+			continue;
+		crew_member(boss);
+		if (answer->done < workers)
+			worker(answer->done << 32);
+		else if (answer->done == workers)
+			compactor(path);
+		else
+			switcher();
+	}
+}
+
+static int churn_setup(const struct job_case *c)
+{
+	if (!tally)
+		tally = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			     -1, 0);
+	if (tally == MAP_FAILED)
+		return fail(STATUS_FAILED, "mmap", "no memory: %s", strerror(errno));
+	if (!job_number(c, "disable"))
+		return 0;
+	return knob_write(DISABLE, job_param(c, "disable"));
+}
+
+/* `fresh` is what there was before: the header of the swap area. */
+static int report(const struct job_case *c, const char *mode, const struct zram_stat *fresh,
+		  const struct zram_stat *stat, uint64_t missed)
+{
+	uint64_t more = stat->orig_data_size - fresh->orig_data_size;
+	char text[200];
+
+	snprintf(text, sizeof(text), "%s: %llu areas out, %llu read back, %llu pages wrong", mode,
+		 (unsigned long long)tally->out, (unsigned long long)tally->checked,
+		 (unsigned long long)tally->wrong);
+	if (report_check(c, "ZS1", tally->checked && !tally->wrong && !tally->failed, text) < 0)
+		return -1;
+	snprintf(text, sizeof(text),
+		 "%s: at rest %lld bytes more, %lld compressed, %lld used, %llu missed", mode,
+		 (long long)more,
+		 (long long)(stat->compr_data_size - fresh->compr_data_size),
+		 (long long)(stat->mem_used_total - fresh->mem_used_total),
+		 (unsigned long long)missed);
+	/* What was missed stays until its slot is written again. */
+	return report_check(c, "ZS4",
+			    missed ? more <= missed * 4096 : !memcmp(stat, fresh, sizeof(*stat)),
+			    text);
+}
+
+static int churn_round(const struct job_case *c, const char *mode, struct sample *s)
+{
+	struct zram_stat fresh, stat;
+	uint64_t missed;
+	int ret;
+
+	memset((void *)tally, 0, sizeof(*tally));
+	if (zram_start(&zram, job_param(c, "algorithm"),
+		       ROOM_MB(job_number(c, "workers")) << 20) < 0 ||
+	    zram_stat(&zram, &fresh) < 0 || crew_start(&crew, start_all, (void *)c) < 0 || crew_do(&crew, 0) < 0)
+		return -1;
+	sleep_ms(job_number(c, "ms"));
+	crew_stop(&crew);
+	/* What the caches of slots hold goes with the swap. */
+	ret = zram_swap_off(&zram);
+	if (!ret)
+		ret = zram_stat(&zram, &stat) < 0 || zram_missed(&zram, &missed) < 0 ? -1 : 0;
+	if (!ret)
+		ret = report(c, mode, &fresh, &stat, missed);
+	sample_add(s, "checked", (double)tally->checked);
+	zram_stop(&zram);
+	return ret;
+}
+
+static void churn_teardown(void)
+{
+	crew_stop(&crew);
+	zram_stop(&zram);
+}
+
+static const struct workload_param churn_params[] = {
+	{ "workers", "3" },
+	{ "switchers", "0" },
+	{ "ms", "5000" },
+	{ "algorithm", "lzo-rle" },
+	/* Debug kernels: safeguards to do without. */
+	{ "disable", "0" },
+	{ 0 },
+};
+
+static const struct workload churn = {
+	.feature = "zfree",
+	.name = "churn",
+	.text = "swap out, read back and unmap under compaction, every page checked",
+	.params = churn_params,
+	.setup = churn_setup,
+	.round = churn_round,
+	.teardown = churn_teardown,
+};
+
+WORKLOAD(churn);
