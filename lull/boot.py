@@ -25,8 +25,15 @@ MEMORY_MB = 2048
 #: How much slower a kernel of the arm runs; the debug arm has KASAN.
 _SLOWNESS = {Arm.STOCK: 1.0, Arm.LULL: 1.0, Arm.DEBUG: 8.0}
 
-#: Watchdogs of the debug arm that a slow host would set off; in seconds.
-_PATIENCE = ("watchdog_thresh=60", "workqueue.watchdog_thresh=120")
+#: For the debug arm: watchdogs, in seconds, that a slow host does not set off,
+#: and an end at the first fault. A task that dies with a lock held would hang
+#: the guest, whose complaints about that pass for signs of life.
+_DEBUG_WORDS = (
+    "watchdog_thresh=60",
+    "workqueue.watchdog_thresh=120",
+    "oops=panic",
+    "kasan.fault=panic",
+)
 
 #: For the time limits; TCG with an instruction counter is slower than without.
 _INSN_SLOWNESS = 2.0
@@ -87,7 +94,7 @@ async def boot(
         slowness *= _INSN_SLOWNESS
     if plugin:
         slowness *= _PLUGIN_SLOWNESS
-    words = _PATIENCE if kernel.arm is Arm.DEBUG else ()
+    words = _DEBUG_WORDS if kernel.arm is Arm.DEBUG else ()
     spec = machine_spec(
         kernel.bzimage, job.seed, clock, accel, (*words, *append), plugin
     )
