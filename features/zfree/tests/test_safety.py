@@ -37,6 +37,10 @@ def test_zs1_zs4_no_page_is_wrong_and_nothing_remains(run_debug: Run) -> None:
     assert_held(run_debug(churn("stock", "locks", "lull")), 3)
 
 
+def test_zs1_zs4_hold_with_zswap_in_front(run_debug: Run) -> None:
+    assert_held(run_debug(churn("stock", "lull", zswap=1)), 2)
+
+
 def test_modes_can_be_switched_meanwhile(run_debug: Run) -> None:
     assert_held(run_debug(churn("lull", switchers=1)), 1)
 

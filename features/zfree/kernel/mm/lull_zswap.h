@@ -7,6 +7,7 @@ static void invalidate_at_once(struct xarray *tree, pgoff_t first, pgoff_t last)
 	struct zswap_entry *entries[LULL_ZFREE_BATCH];
 	struct zswap_entry *entry;
 	XA_STATE(xas, tree, first);
+	unsigned long index = first;
 	unsigned int nr, i;
 
 	do {
@@ -14,13 +15,17 @@ static void invalidate_at_once(struct xarray *tree, pgoff_t first, pgoff_t last)
 		xas_lock(&xas);
 		xas_for_each(&xas, entry, last) {
 			entries[nr++] = entry;
+			index = xas.xa_index;
 			xas_store(&xas, NULL);
 			if (nr == LULL_ZFREE_BATCH)
 				break;
 		}
-		/* From the next one on, with a walk of its own. */
-		xas_pause(&xas);
 		xas_unlock(&xas);
+		/*
+		 * Not xas_pause(): where the store has freed the node, it would
+		 * step over all that the parent's next slot has.
+		 */
+		xas_set(&xas, index + 1);
 		for (i = 0; i < nr; i++)
 			zswap_entry_free(entries[i]);
 	} while (nr == LULL_ZFREE_BATCH);
