@@ -16,6 +16,7 @@ from lull.table import WIDTH, plain
 _NAME = 24
 _INSNS = 11
 _LOCKED = 9
+_LEAST = 0.05
 
 
 @dataclass(frozen=True)
@@ -104,9 +105,11 @@ def _table(of: Profile, vs: Profile | None, top: int) -> Iterator[str]:
 
     names = {name for p in both for name in p.functions}
     ranked = sorted(names, key=lambda name: (-weight(name), name))
-    for name in ranked[:top]:
+    # Rows that would be printed as 0.0 say nothing.
+    shown = [name for name in ranked[:top] if weight(name) >= _LEAST]
+    for name in shown:
         yield _line(name, [p.each(name) for p in both])
-    rest = ranked[top:]
+    rest = ranked[len(shown) :]
     if rest:
         sums = [
             (sum(p.each(n)[0] for n in rest), sum(p.each(n)[1] for n in rest))

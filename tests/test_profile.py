@@ -54,6 +54,20 @@ def test_two_modes_are_ranked_by_their_difference() -> None:
     assert lines[9].split() == ["1", "more", "0.0", "0.00", "1.0", "0.00", "-1.0"]
 
 
+def test_functions_without_a_difference_are_left_to_the_last_line() -> None:
+    functions = {"walk": Count(40, 4), "same": Count(400, 0)}
+    other = {"walk": Count(80, 4), "same": Count(400, 0)}
+    text = render(
+        Profile("a", 1, 4, functions), Profile("b", 1, 4, other), "t", "round", 9
+    )
+    assert [line.split()[0] for line in text.splitlines()[5:]] == [
+        "total",
+        "ratio",
+        "walk",
+        "1",
+    ]
+
+
 def test_no_line_is_too_wide() -> None:
     large = Profile("lull", 1, 1, {"x" * 80: Count(123_456_789_012, 99_999_999)})
     text = render(large, THEIRS, "t" * 75, "round", 9)
