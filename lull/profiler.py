@@ -57,7 +57,6 @@ def profile(request: ProfileRequest, progress: Progress) -> str:
     params = full_params(feature, request.workload, request.params)
     machine.require_qemu()
     progress.step(f"{request.base} lull kernel, built unless it was")
-    build(request.base, Arm.STOCK, progress.update)
     kernel = build(request.base, Arm.LULL, progress.update)
     progress.step(f"{' and '.join(modes)}, under the plugin")
     profiles = run_alone(_boots(request, modes, kernel))

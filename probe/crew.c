@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,6 +24,16 @@ void crew_member(pid_t boss)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != boss)
 		_exit(0);
+}
+
+void *crew_memory(size_t size)
+{
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (memory != MAP_FAILED)
+		return memory;
+	fail(STATUS_FAILED, "crew", "no memory to share: %s", strerror(errno));
+	return NULL;
 }
 
 static void boss_main(int orders, int answers, crew_fn fn, void *arg)

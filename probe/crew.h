@@ -7,6 +7,7 @@
 #ifndef LULL_CREW_H
 #define LULL_CREW_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -30,7 +31,12 @@ int crew_start(struct crew *crew, crew_fn fn, void *arg);
 int crew_do(struct crew *crew, uint64_t order);
 /* Kill all of them and wait until they are gone. */
 void crew_stop(struct crew *crew);
-/* In a child of the boss: end with the boss, whatever happens to it. */
+/*
+ * In a child of the boss, or of whoever else starts processes: end with it,
+ * whatever happens to it.
+ */
 void crew_member(pid_t boss);
+/* Zeroed memory that children share; NULL with fail() called. */
+void *crew_memory(size_t size);
 
 #endif

@@ -45,7 +45,7 @@ static bool is_helper(int argc, char **argv)
 
 static int run_helper(int argc, char **argv)
 {
-	uint64_t end = now_ns() + LONG_MS * 1000000ull;
+	uint64_t end = getenv("SYNTH_ARG_LONG") ? now_ns() + LONG_MS * 1000000ull : 0;
 
 	(void)argc;
 	(void)argv;
@@ -53,7 +53,7 @@ static int run_helper(int argc, char **argv)
 		read_number("/proc/sys/kernel/pid_max", 0);
 		sched_yield();
 	}
-	while (getenv("SYNTH_ARG_LONG") && now_ns() < end)
+	while (now_ns() < end)
 		getppid();
 	return 0;
 }

@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "crew.h"
 #include "cycle.h"
 #include "knob.h"
 #include "lull.h"
@@ -78,11 +78,8 @@ int race_setup(const struct job_case *c)
 		return fail_hint("boot the debug arm: lull kernel build --arm debug");
 	}
 	if (!beats)
-		beats = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-			     -1, 0);
-	if (beats == MAP_FAILED)
-		return fail(STATUS_FAILED, "mmap", "no memory: %s", strerror(errno));
-	return freeze_prepare();
+		beats = crew_memory(sizeof(*beats));
+	return beats ? freeze_prepare() : -1;
 }
 
 int race_cgroup_setup(const struct job_case *c)
@@ -105,9 +102,8 @@ int race_start(const char *name, void (*body)(void))
 		return fail(STATUS_FAILED, "fork", "no process: %s", strerror(errno));
 	if (!race_victim) {
 		prctl(PR_SET_NAME, name);
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (getppid() == parent)
-			body();
+		crew_member(parent);
+		body();
 		_exit(0);
 	}
 	return 0;

@@ -5,12 +5,11 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "crew.h"
 #include "cycle.h"
 #include "helper.h"
 #include "race.h"
@@ -96,10 +95,8 @@ static void fork_busily(void)
 	pid_t self = getpid();
 
 	if (!fork()) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (getppid() == self)
-			race_busily();
-		_exit(0);
+		crew_member(self);
+		race_busily();
 	}
 	wait(NULL);
 }

@@ -5,10 +5,10 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "crew.h"
 #include "cycle.h"
 #include "race.h"
 #include "util.h"
@@ -36,7 +36,7 @@ static int fz1_round(const struct job_case *c, const char *mode, struct sample *
  */
 static int fz6_one(const struct job_case *c, struct sample *s, bool company)
 {
-	pid_t other = -1;
+	pid_t self = getpid(), other = -1;
 	int ret;
 
 	if (race_begin(c) < 0 || race_inject("window_ms", 200) < 0 ||
@@ -49,7 +49,7 @@ static int fz6_one(const struct job_case *c, struct sample *s, bool company)
 	if (company) {
 		other = fork();
 		if (!other) {
-			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			crew_member(self);
 			race_busily();
 		}
 	}

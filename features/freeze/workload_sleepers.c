@@ -211,11 +211,9 @@ static int make_board(uint64_t n)
 	struct epoll_event ev = { .events = EPOLLIN };
 
 	board_size = sizeof(*board) + n * sizeof(board->pids[0]);
-	board = mmap(NULL, board_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (board == MAP_FAILED) {
-		board = NULL;
-		return fail(STATUS_FAILED, "sleepers", "no memory: %s", strerror(errno));
-	}
+	board = crew_memory(board_size);
+	if (!board)
+		return -1;
 	epfd = epoll_create1(EPOLL_CLOEXEC);
 	if (pipe(silent) < 0 || epoll_ctl(epfd, EPOLL_CTL_ADD, silent[0], &ev) < 0)
 		return fail(STATUS_FAILED, "sleepers", "no pipe to wait for: %s",

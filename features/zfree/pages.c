@@ -6,14 +6,15 @@
 #include <sys/mman.h>
 
 #include "pages.h"
+#include "perturb.h"
 #include "util.h"
 
-#define PAGE 4096
-#define WORDS (PAGE / sizeof(uint64_t))
+#define WORDS (PAGE_BYTES / sizeof(uint64_t))
 /* Words without a pattern: an eighth of the page, and up to half as much more. */
 #define RANDOM_MIN 64
 #define RANDOM_MORE 32
 #define OUT_TRIES 20
+#define SETTLE_MS 50
 
 #ifndef MADV_PAGEOUT
 #define MADV_PAGEOUT 21
@@ -54,8 +55,8 @@ int pages_make(struct pages *pages, size_t bytes, uint64_t seed)
 		pages->start = NULL;
 		return fail(STATUS_FAILED, "mmap", "no memory: %s", strerror(errno));
 	}
-	for (size_t at = 0; at < bytes; at += PAGE)
-		fill((uint64_t *)(pages->start + at), page_seed(pages, at / PAGE));
+	for (size_t at = 0; at < bytes; at += PAGE_BYTES)
+		fill((uint64_t *)(pages->start + at), page_seed(pages, at / PAGE_BYTES));
 	return 0;
 }
 
@@ -91,16 +92,16 @@ uint64_t pages_wrong(const struct pages *pages)
 {
 	uint64_t want[WORDS], wrong = 0;
 
-	for (size_t at = 0; at < pages->bytes; at += PAGE) {
-		fill(want, page_seed(pages, at / PAGE));
-		wrong += !!memcmp(want, pages->start + at, PAGE);
+	for (size_t at = 0; at < pages->bytes; at += PAGE_BYTES) {
+		fill(want, page_seed(pages, at / PAGE_BYTES));
+		wrong += !!memcmp(want, pages->start + at, PAGE_BYTES);
 	}
 	return wrong;
 }
 
 void pages_touch(const struct pages *pages)
 {
-	for (size_t at = 0; at < pages->bytes; at += PAGE)
+	for (size_t at = 0; at < pages->bytes; at += PAGE_BYTES)
 		(void)*(volatile uint64_t *)(pages->start + at);
 }
 
@@ -109,4 +110,10 @@ void pages_unmap(struct pages *pages)
 	if (pages->start)
 		munmap(pages->start, pages->bytes);
 	pages->start = NULL;
+}
+
+void pages_settle(void)
+{
+	sleep_ms(SETTLE_MS);
+	perturb_phase();
 }

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define PAGE_BYTES 4096
+
 struct pages {
 	char *start;
 	size_t bytes;
@@ -21,5 +23,7 @@ uint64_t pages_wrong(const struct pages *pages);
 /* Read a word of each page. */
 void pages_touch(const struct pages *pages);
 void pages_unmap(struct pages *pages);
+/* Before a measurement: what was written is written, the tick's phase is moved. */
+void pages_settle(void);
 
 #endif

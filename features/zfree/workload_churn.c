@@ -15,6 +15,7 @@
 #include "crew.h"
 #include "job.h"
 #include "knob.h"
+#include "lull.h"
 #include "pages.h"
 #include "util.h"
 #include "workload.h"
@@ -70,13 +71,13 @@ static void compactor(const char *zram_compact)
 	}
 }
 
-/* Through all modes, the safe ones of them all. */
 static void switcher(void)
 {
-	static const char *const modes[] = { "stock", "locks", "lull" };
+	struct modes modes;
 
+	lull_modes("zfree", &modes);
 	for (unsigned int i = 0;; i++) {
-		write_file(SWITCH, modes[i % ARRAY_SIZE(modes)]);
+		write_file(SWITCH, modes.names[i % modes.n]);
 		sleep_ms(3);
 	}
 }
@@ -113,10 +114,9 @@ static void start_all(uint64_t order, void *arg, struct crew_answer *answer)
 static int churn_setup(const struct job_case *c)
 {
 	if (!tally)
-		tally = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-			     -1, 0);
-	if (tally == MAP_FAILED)
-		return fail(STATUS_FAILED, "mmap", "no memory: %s", strerror(errno));
+		tally = crew_memory(sizeof(*tally));
+	if (!tally)
+		return -1;
 	if (job_number(c, "zswap") && knob_write(ZSWAP, "Y") < 0)
 		return -1;
 	if (job_number(c, "disable") && knob_write(DISABLE, job_param(c, "disable")) < 0)
@@ -145,7 +145,7 @@ static int report(const struct job_case *c, const char *mode, const struct zram_
 		 (unsigned long long)missed, (unsigned long long)in_zswap);
 	/* What was missed stays until its slot is written again. */
 	return report_check(c, "ZS4",
-			    !in_zswap && (missed ? more <= missed * 4096 :
+			    !in_zswap && (missed ? more <= missed * PAGE_BYTES :
 						   !memcmp(stat, fresh, sizeof(*stat))),
 			    text);
 }
@@ -175,7 +175,7 @@ static int churn_round(const struct job_case *c, const char *mode, struct sample
 
 	memset((void *)tally, 0, sizeof(*tally));
 	if (zram_start(&zram, job_param(c, "algorithm"),
-		       ROOM_MB(job_number(c, "workers")) << 20) < 0 ||
+		       ROOM_MB(job_number(c, "workers"))) < 0 ||
 	    zram_stat(&zram, &fresh) < 0 || crew_start(&crew, start_all, (void *)c) < 0 || crew_do(&crew, 0) < 0)
 		return -1;
 	ret = wait_checked(job_number(c, "checks"));

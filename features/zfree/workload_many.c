@@ -10,11 +10,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "crew.h"
 #include "job.h"
 #include "lull.h"
 #include "mark.h"
@@ -24,8 +23,6 @@
 #include "workload.h"
 #include "zram.h"
 
-#define PAGE 4096
-#define SETTLE_MS 50
 #define PROCS_MAX 16
 
 static struct zram zram = ZRAM_NONE;
@@ -96,10 +93,8 @@ static int start_all(size_t bytes)
 		if (procs[i] < 0)
 			return fail(STATUS_FAILED, "fork", "%s", strerror(errno));
 		if (!procs[i]) {
-			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			if (getppid() == probe)
-				process(i, bytes, seed);
-			_exit(1);
+			crew_member(probe);
+			process(i, bytes, seed);
 		}
 	}
 	for (unsigned int i = 0; i < nprocs; i++) {
@@ -133,8 +128,7 @@ static int one(const struct job_case *c, struct sample *s, bool kills)
 
 	if (start_all(job_number(c, "mb") << 20) < 0 || lull_stats_clear("zfree") < 0)
 		return -1;
-	sleep_ms(SETTLE_MS);
-	perturb_phase();
+	pages_settle();
 
 	begin = now_ns();
 	mark_begin();
@@ -146,7 +140,7 @@ static int one(const struct job_case *c, struct sample *s, bool kills)
 	mark_end();
 	end = now_ns();
 
-	pages = (double)((job_number(c, "mb") << 20) / PAGE);
+	pages = (double)((job_number(c, "mb") << 20) / PAGE_BYTES);
 	sample_add(s, "pages", pages * nprocs);
 	sample_add(s, "all", (double)(end - begin));
 	for (unsigned int i = 0; !kills && i < nprocs; i++)
@@ -164,12 +158,11 @@ static int many_setup(const struct job_case *c)
 	if (!nprocs || nprocs > PROCS_MAX)
 		return fail(STATUS_USAGE, "procs", "1 to %d processes", PROCS_MAX);
 	if (!reports)
-		reports = mmap(NULL, sizeof(*reports), PROT_READ | PROT_WRITE,
-			       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (reports == MAP_FAILED)
-		return fail(STATUS_FAILED, "mmap", "no memory: %s", strerror(errno));
+		reports = crew_memory(sizeof(*reports));
+	if (!reports)
+		return -1;
 	return zram_start(&zram, job_param(c, "algorithm"),
-			  (nprocs * job_number(c, "mb") + 64) << 20);
+			  nprocs * job_number(c, "mb") + SLOTS_MB);
 }
 
 static int many_round(const struct job_case *c, const char *mode, struct sample *s)

@@ -9,22 +9,22 @@
 #include <sys/swap.h>
 #include <unistd.h>
 
-#include "zram.h"
+#include "pages.h"
 #include "util.h"
+#include "zram.h"
 
 #define CONTROL "/sys/class/zram-control/"
 #define DEVICE_WAIT_MS 2000
-#define PAGE 4096
 
 /* The first page of a swap area, as far as swapon() looks at it. */
 struct swap_header {
 	uint8_t boot[1024];
 	uint32_t version, last_page, nr_badpages;
-	uint8_t rest[PAGE - 1024 - 3 * 4 - 10];
+	uint8_t rest[PAGE_BYTES - 1024 - 3 * 4 - 10];
 	char magic[10];
 } __attribute__((packed));
 
-_Static_assert(sizeof(struct swap_header) == PAGE, "a page");
+_Static_assert(sizeof(struct swap_header) == PAGE_BYTES, "a page");
 
 static void device_path(char *path, size_t size, const struct zram *zram)
 {
@@ -51,7 +51,7 @@ static int write_header(const struct zram *zram, uint64_t bytes)
 {
 	struct swap_header header = {
 		.version = 1,
-		.last_page = (uint32_t)(bytes / PAGE - 1),
+		.last_page = (uint32_t)(bytes / PAGE_BYTES - 1),
 	};
 	char path[64];
 	int fd = -1;
@@ -87,9 +87,9 @@ static int swap_on(struct zram *zram)
 	return 0;
 }
 
-int zram_start(struct zram *zram, const char *algorithm, uint64_t bytes)
+int zram_start(struct zram *zram, const char *algorithm, uint64_t mb)
 {
-	uint64_t number = read_number(CONTROL "hot_add", UINT64_MAX);
+	uint64_t number = read_number(CONTROL "hot_add", UINT64_MAX), bytes = mb << 20;
 	char size[32];
 
 	if (number == UINT64_MAX) {

@@ -13,8 +13,11 @@ struct zram {
 
 #define ZRAM_NONE { .number = -1 }
 
-/* Add a device with the compressor, and swap on all of it. */
-int zram_start(struct zram *zram, const char *algorithm, uint64_t bytes);
+/* What the caches of swap slots hold back from those who page out, at most. */
+#define SLOTS_MB 64
+
+/* Add a device of that size with the compressor, and swap on all of it. */
+int zram_start(struct zram *zram, const char *algorithm, uint64_t mb);
 /* Everything comes back into memory, or is freed. */
 int zram_swap_off(struct zram *zram);
 /* Swap off, reset, remove; what remains of a failed start, too. */

@@ -7,11 +7,7 @@
  * the rest of the location again under class->lock (ZS2).
  */
 
-static struct size_class *handle_class(struct zs_pool *pool,
-				       unsigned long handle)
-{
-	return pool->size_class[obj_class_idx(handle_to_obj(handle))];
-}
+#ifdef CONFIG_LULL_ZFREE
 
 /*
  * Under class->lock: take an empty zspage out of reach, so that its pages can
@@ -37,34 +33,11 @@ static void free_detached_zspage(struct zs_pool *pool, struct size_class *class,
 	atomic_long_sub(class->pages_per_zspage, &pool->pages_allocated);
 }
 
-static void zs_free_by_class(struct zs_pool *pool, unsigned long handle)
-{
-	struct size_class *class = handle_class(pool, handle);
-	struct zspage *zspage;
-	struct page *f_page;
-	unsigned long obj;
-	bool detached = false;
-
-	spin_lock(&class->lock);
-	obj = handle_to_obj(handle);
-	obj_to_page(obj, &f_page);
-	zspage = get_zspage(f_page);
-
-	class_stat_sub(class, ZS_OBJS_INUSE, 1);
-	obj_free(class->size, obj);
-	if (fix_fullness_group(class, zspage) == ZS_INUSE_RATIO_0)
-		detached = detach_zspage(pool, class, zspage);
-	spin_unlock(&class->lock);
-
-	if (detached)
-		free_detached_zspage(pool, class, zspage);
-	cache_free_handle(pool, handle);
-}
-
-#ifdef CONFIG_LULL_ZFREE
-
-/* Back on its zspage's freelist; the zspage's group is as yet what it was. */
-static struct zspage *bulk_obj_free(struct size_class *class, unsigned long obj)
+/*
+ * obj_free(), but it tells the zspage, which it had to find anyway. The zspage's
+ * group is as yet what it was.
+ */
+static struct zspage *put_obj(struct size_class *class, unsigned long obj)
 {
 	struct link_free *link;
 	struct zspage *zspage;
@@ -87,13 +60,30 @@ static struct zspage *bulk_obj_free(struct size_class *class, unsigned long obj)
 	return zspage;
 }
 
-static void settle_zspage(struct zs_pool *pool, struct size_class *class,
-			  struct zspage *zspage, struct list_head *emptied)
+/* Put it into its new group; true where it is empty now, and the caller's. */
+static bool settle_zspage(struct zs_pool *pool, struct size_class *class,
+			  struct zspage *zspage)
 {
-	if (fix_fullness_group(class, zspage) != ZS_INUSE_RATIO_0)
-		return;
-	if (detach_zspage(pool, class, zspage))
-		list_add(&zspage->list, emptied);
+	return fix_fullness_group(class, zspage) == ZS_INUSE_RATIO_0 &&
+	       detach_zspage(pool, class, zspage);
+}
+
+static void zs_free_by_class(struct zs_pool *pool, unsigned long handle)
+{
+	unsigned int idx = obj_class_idx(handle_to_obj(handle));
+	struct size_class *class = pool->size_class[idx];
+	struct zspage *zspage;
+	bool emptied;
+
+	spin_lock(&class->lock);
+	zspage = put_obj(class, handle_to_obj(handle));
+	class_stat_sub(class, ZS_OBJS_INUSE, 1);
+	emptied = settle_zspage(pool, class, zspage);
+	spin_unlock(&class->lock);
+
+	if (emptied)
+		free_detached_zspage(pool, class, zspage);
+	cache_free_handle(pool, handle);
 }
 
 /* The handles of a batch, chained by their class. */
@@ -133,14 +123,15 @@ static void free_run(struct zs_pool *pool, struct size_class *class,
 
 	spin_lock(&class->lock);
 	for (i = runs->head[class->index]; i != RUN_END; i = runs->next[i]) {
-		zspage = bulk_obj_free(class, handle_to_obj(handles[i]));
+		zspage = put_obj(class, handle_to_obj(handles[i]));
 		/* Neighbours were often stored one after the other. */
-		if (zspage != last && last)
-			settle_zspage(pool, class, last, &emptied);
+		if (last && zspage != last && settle_zspage(pool, class, last))
+			list_add(&last->list, &emptied);
 		last = zspage;
 		freed++;
 	}
-	settle_zspage(pool, class, last, &emptied);
+	if (settle_zspage(pool, class, last))
+		list_add(&last->list, &emptied);
 	class_stat_sub(class, ZS_OBJS_INUSE, freed);
 	spin_unlock(&class->lock);
 
@@ -180,5 +171,11 @@ void zs_free_bulk(struct zs_pool *pool, unsigned long *handles, unsigned int nr)
 	lull_zfree_count(LULL_ZFREE_HANDLES, nr);
 }
 EXPORT_SYMBOL_GPL(zs_free_bulk);
+
+#else /* !CONFIG_LULL_ZFREE */
+
+static inline void zs_free_by_class(struct zs_pool *pool, unsigned long handle)
+{
+}
 
 #endif /* CONFIG_LULL_ZFREE */
