@@ -43,65 +43,57 @@ static struct count *totals, *base;
 static unsigned int windows;
 static bool open_window;
 
-#if QEMU_API < 2
+/*
+ * In one array for all virtual CPUs: the insn clock runs them in one thread,
+ * one after the other, so that no two of them count at a time.
+ */
 static struct count *counts;
 
-static void count_up(struct qemu_plugin_insn *insn, size_t i, size_t member)
+#if QEMU_API < 2
+static void count_insn(struct qemu_plugin_insn *insn, struct count *count, bool locked)
 {
 	qemu_plugin_register_vcpu_insn_exec_inline(insn, QEMU_PLUGIN_INLINE_ADD_U64,
-						   (char *)&counts[i] + member, 1);
-}
-
-static uint64_t count_now(size_t i, size_t member)
-{
-	return *(uint64_t *)((char *)&counts[i] + member);
-}
-
-static void counts_new(size_t n)
-{
-	counts = calloc(n, sizeof(*counts));
-	if (!counts)
-		abort();
+						   &count->insns, 1);
+	if (locked)
+		qemu_plugin_register_vcpu_insn_exec_inline(insn, QEMU_PLUGIN_INLINE_ADD_U64,
+							   &count->locked, 1);
 }
 #else
-static struct qemu_plugin_scoreboard *counts;
-
-static qemu_plugin_u64 counter(size_t i, size_t member)
+static void insn_executed(unsigned int vcpu, void *arg)
 {
-	return (qemu_plugin_u64){ counts, i * sizeof(struct count) + member };
+	struct count *count = arg;
+
+	(void)vcpu;
+	count->insns++;
 }
 
-static void count_up(struct qemu_plugin_insn *insn, size_t i, size_t member)
+static void locked_executed(unsigned int vcpu, void *arg)
 {
-	qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(insn, QEMU_PLUGIN_INLINE_ADD_U64,
-							    counter(i, member), 1);
+	struct count *count = arg;
+
+	insn_executed(vcpu, arg);
+	count->locked++;
 }
 
-static uint64_t count_now(size_t i, size_t member)
+/*
+ * By a call, though a counter on a scoreboard would need none: QEMU 10.0 and
+ * newer break the guest with one where several virtual CPUs share a thread.
+ * There the CPU's number is a constant of the translated code, and finding the
+ * counter multiplies the constant itself with the size of a CPU's counters. In
+ * code translated for CPU 1, each later 1 is then another number.
+ */
+static void count_insn(struct qemu_plugin_insn *insn, struct count *count, bool locked)
 {
-	return qemu_plugin_u64_sum(counter(i, member));
-}
-
-static void counts_new(size_t n)
-{
-	counts = qemu_plugin_scoreboard_new(n * sizeof(struct count));
+	qemu_plugin_register_vcpu_insn_exec_cb(insn, locked ? locked_executed : insn_executed,
+					       QEMU_PLUGIN_CB_NO_REGS, count);
 }
 #endif
-
-static struct count both_now(size_t i)
-{
-	return (struct count){
-		count_now(i, offsetof(struct count, insns)),
-		count_now(i, offsetof(struct count, locked)),
-	};
-}
 
 static void window_begins(unsigned int vcpu, void *arg)
 {
 	(void)vcpu;
 	(void)arg;
-	for (size_t i = 0; i < nsymbols; i++)
-		base[i] = both_now(i);
+	memcpy(base, counts, nsymbols * sizeof(*base));
 	open_window = true;
 }
 
@@ -112,10 +104,8 @@ static void window_ends(unsigned int vcpu, void *arg)
 	if (!open_window)
 		return;
 	for (size_t i = 0; i < nsymbols; i++) {
-		struct count now = both_now(i);
-
-		totals[i].insns += now.insns - base[i].insns;
-		totals[i].locked += now.locked - base[i].locked;
+		totals[i].insns += counts[i].insns - base[i].insns;
+		totals[i].locked += counts[i].locked - base[i].locked;
 	}
 	open_window = false;
 	windows++;
@@ -180,7 +170,6 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	for (size_t i = 0; i < qemu_plugin_tb_n_insns(tb); i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 		uint64_t address = qemu_plugin_insn_vaddr(insn);
-		size_t function = function_of(address);
 
 		if (address == mark_begin)
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, window_begins,
@@ -192,9 +181,7 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		 * By instruction and not by block: one that faults ends its
 		 * block early, and the rest of it is not executed.
 		 */
-		count_up(insn, function, offsetof(struct count, insns));
-		if (insn_is_locked(insn))
-			count_up(insn, function, offsetof(struct count, locked));
+		count_insn(insn, &counts[function_of(address)], insn_is_locked(insn));
 	}
 }
 
@@ -294,10 +281,10 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info
 	if (!read_symbols(symbols_path))
 		return refuse("no symbols of functions in it", symbols_path);
 
-	counts_new(nsymbols);
+	counts = calloc(nsymbols, sizeof(*counts));
 	totals = calloc(nsymbols, sizeof(*totals));
 	base = calloc(nsymbols, sizeof(*base));
-	if (!totals || !base)
+	if (!counts || !totals || !base)
 		return refuse("no memory", symbols_path);
 	qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
 	qemu_plugin_register_atexit_cb(id, write_out, NULL);

@@ -17,7 +17,6 @@ typedef uint64_t qemu_plugin_id_t;
 
 struct qemu_plugin_tb;
 struct qemu_plugin_insn;
-struct qemu_plugin_scoreboard;
 
 struct qemu_info {
 	const char *target_name;
@@ -31,7 +30,6 @@ struct qemu_info {
 };
 
 enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS };
-enum qemu_plugin_op { QEMU_PLUGIN_INLINE_ADD_U64 };
 
 typedef void (*tb_trans_cb)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
 typedef void (*insn_exec_cb)(unsigned int vcpu, void *arg);
@@ -53,22 +51,11 @@ size_t qemu_plugin_insn_data(const struct qemu_plugin_insn *insn, void *to, size
 #endif
 
 #if QEMU_API < 2
+enum qemu_plugin_op { QEMU_PLUGIN_INLINE_ADD_U64 };
+
 void qemu_plugin_register_vcpu_insn_exec_inline(struct qemu_plugin_insn *insn,
 						enum qemu_plugin_op op, void *counter,
 						uint64_t amount);
-#else
-/* A counter: a place in an element that each virtual CPU has of its own. */
-typedef struct {
-	struct qemu_plugin_scoreboard *score;
-	size_t offset;
-} qemu_plugin_u64;
-
-struct qemu_plugin_scoreboard *qemu_plugin_scoreboard_new(size_t size);
-uint64_t qemu_plugin_u64_sum(qemu_plugin_u64 counter);
-void qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(struct qemu_plugin_insn *insn,
-							 enum qemu_plugin_op op,
-							 qemu_plugin_u64 counter,
-							 uint64_t amount);
 #endif
 
 #endif

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,26 @@ def test_it_compiles_for_every_interface(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert build_plugin(repo_root(), said).is_file()
+
+
+@pytest.mark.parametrize("said", ["version 9.0", "version 10.0"])
+def test_newer_interfaces_count_by_calls(
+    said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A QEMU that lacks a symbol does not load the plugin: the inline counters
+    of version 1 are gone since 9.0. Those that replace them, on scoreboards,
+    break a guest with two CPUs under the insn clock from 10.0 on."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    plugin = build_plugin(repo_root(), said)
+    needs = subprocess.run(
+        ["nm", "-D", "-P", "--undefined-only", str(plugin)],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert "qemu_plugin_register_vcpu_insn_exec_cb" in needs
+    assert "inline" not in needs
+    assert "scoreboard" not in needs
 
 
 def count(kernel: Path, guest: Path, folder: Path) -> dict[str, Count]:
