@@ -23,16 +23,21 @@ from lull.vm.timeouts import TimeoutPolicy
 MEMORY_MB = 2048
 
 #: How much slower a kernel of the arm runs; the debug arm has KASAN.
-_SLOWNESS = {Arm.STOCK: 1.0, Arm.LULL: 1.0, Arm.DEBUG: 8.0}
+_SLOWNESS = {Arm.STOCK: 1.0, Arm.LULL: 1.0, Arm.DEBUG: 8.0, Arm.KCSAN: 6.0}
 
 #: For the debug arm: watchdogs, in seconds, that a slow host does not set off,
 #: and an end at the first fault. A task that dies with a lock held would hang
-#: the guest, whose complaints about that pass for signs of life.
+#: the guest, whose complaints about that pass for signs of life. And a block
+#: device in memory that takes 30 ms for a request, by a timer.
 _DEBUG_WORDS = (
     "watchdog_thresh=60",
     "workqueue.watchdog_thresh=120",
     "oops=panic",
     "kasan.fault=panic",
+    "null_blk.gb=1",
+    "null_blk.memory_backed=1",
+    "null_blk.irqmode=2",
+    "null_blk.completion_nsec=30000000",
 )
 
 #: For the time limits; TCG with an instruction counter is slower than without.
@@ -57,6 +62,7 @@ def machine_spec(
     accel: Accel,
     append: tuple[str, ...] = (),
     plugin: str = "",
+    parallel: bool = False,
 ) -> MachineSpec:
     """The machine that every run uses, whatever it measures."""
     return MachineSpec(
@@ -67,6 +73,7 @@ def machine_spec(
         memory_mb=MEMORY_MB,
         append=append,
         plugin=plugin,
+        parallel=parallel,
     )
 
 
@@ -81,12 +88,13 @@ async def boot(
     on_line: Callable[[bytes], None] | None = None,
     append: tuple[str, ...] = (),
     plugin: str = "",
+    parallel: bool = False,
 ) -> Boot:
     """Boot ``kernel`` with ``job`` and read what the probe wrote.
 
     ``number`` is the boot's number in the run and becomes part of each
-    sample. ``on_line`` gets each result line as it comes; ``append`` and
-    ``plugin`` are as in ``MachineSpec``. Raises what ``machine.run`` raises,
+    sample. ``on_line`` gets each result line as it comes; ``append``, ``plugin``
+    and ``parallel`` are as in ``MachineSpec``. Raises what ``machine.run`` raises,
     and LabError for a result stream that ends well and lacks samples.
     """
     slowness = _SLOWNESS[kernel.arm]
@@ -96,7 +104,7 @@ async def boot(
         slowness *= _PLUGIN_SLOWNESS
     words = _DEBUG_WORDS if kernel.arm is Arm.DEBUG else ()
     spec = machine_spec(
-        kernel.bzimage, job.seed, clock, accel, (*words, *append), plugin
+        kernel.bzimage, job.seed, clock, accel, (*words, *append), plugin, parallel
     )
     outcome = await machine.run(
         spec,

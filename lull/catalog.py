@@ -16,7 +16,16 @@ from pydantic import ValidationError
 
 from lull.errors import LabError, UsageError
 from lull.files import repo_root
-from lull.model import CasePlan, Clock, Expectation, Feature, Mode, Value, Workload
+from lull.model import (
+    CasePlan,
+    Clock,
+    Expectation,
+    Feature,
+    Mode,
+    Published,
+    Value,
+    Workload,
+)
 
 T = TypeVar("T")
 
@@ -155,6 +164,29 @@ def _problems(feature: Feature, name: str) -> Iterator[tuple[str, str]]:
         seen.append(key)
     for i, expectation in enumerate(feature.expectations):
         yield from _bad_expectation(feature, expectation, f"expectations[{i}]", seen)
+    for i, table in enumerate(feature.published):
+        yield from _bad_published(feature, table, f"published[{i}]", seen)
+
+
+def _bad_published(
+    feature: Feature,
+    table: Published,
+    field: str,
+    measured: list[tuple[str, dict[str, Value]]],
+) -> Iterator[tuple[str, str]]:
+    if table.metric not in feature.metrics:
+        known = ", ".join(feature.metrics) or "none"
+        yield f"{field}.metric", f"unknown: {table.metric!r}; known: {known}"
+    for i, row in enumerate(table.rows):
+        where = f"{field}.rows[{i}]"
+        if len(row.values) != len(table.columns):
+            yield (
+                f"{where}.values",
+                f"{len(row.values)} for {len(table.columns)} columns",
+            )
+        key = (row.workload, full_params(feature, row.workload, row.params))
+        if key not in measured:
+            yield where, "no case measures this workload with these parameters"
 
 
 def _bad_modes(feature: Feature) -> Iterator[tuple[str, str]]:

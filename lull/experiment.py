@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from lull import growth, thread_table
+from lull import growth, published, thread_table
 from lull.boot import MEMORY_MB, Boot, boot
 from lull.errors import CannotRun, GuestFailed, LullError
 from lull.files import repo_root
@@ -102,8 +102,8 @@ async def _boots(
     async def one(number: int, item: PlannedBoot) -> Boot:
         async with places:
             progress.step(
-                f"boot {number + 1} of {len(planned)}: {item.arm} kernel, "
-                f"seed {item.job.seed}, {request.clock} clock"
+                f"boot {number + 1} of {len(planned)}: {item.title}, "
+                f"{request.clock} clock"
             )
             return await _one(item, kernels, request, accel, folder, number, progress)
 
@@ -159,6 +159,8 @@ async def _one(
                 folder=place,
                 number=number,
                 on_line=line,
+                append=item.words,
+                parallel=item.parallel,
             )
     except LullError as error:
         if not error.hint:
@@ -196,6 +198,7 @@ def _report(
         lines = growth.slopes(feature, samples, request.clock, total)
         rounds = thread_table.rounds(s for s in samples if s.workload == THREAD_TABLE)
         parts += [growth.render(lines), thread_table.render(rounds, feature)]
+    parts.append(published.render(summary, features))
     report = "\n".join(part for part in parts if part)
     folder.finish(summary, report, env)
     return Result(summary, report, folder.path)

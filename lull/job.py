@@ -7,11 +7,12 @@ Pure; docs/contracts.md has the format.
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from lull.catalog import check_mode, full_params
 from lull.errors import LabError, UsageError
-from lull.model import Arm, Case, CasePlan, Feature, Job
+from lull.model import Arm, Case, CasePlan, Clock, Feature, Job
 
 STOCK = "stock"
 
@@ -43,9 +44,35 @@ def block_of(i: int, modes: int) -> int:
     return i // (2 * modes)
 
 
-def plans(feature: Feature, *, quick: bool) -> tuple[CasePlan, ...]:
+@dataclass(frozen=True)
+class OwnBoot:
+    """A boot of some cases of one feature. ``words`` are more of the kernel's
+    command line; ``mode`` is the only one there is in it, empty for all."""
+
+    job: Job
+    mode: str
+    words: tuple[str, ...]
+
+
+def plans(
+    feature: Feature, *, quick: bool, clock: Clock = Clock.INSN
+) -> tuple[CasePlan, ...]:
     """The cases that a run of the feature measures."""
-    return tuple(case for case in feature.cases if case.quick or not quick)
+    return tuple(
+        case
+        for case in feature.cases
+        if (case.quick or not quick) and case.clock in (None, clock)
+    )
+
+
+def alone(case: CasePlan, clock: Clock) -> bool:
+    """Whether a boot of the case has one mode only."""
+    return case.parallel and clock is Clock.WALL
+
+
+def has_own_boots(case: CasePlan, clock: Clock) -> bool:
+    """Whether the boots of a case are not those of all others."""
+    return bool(case.words) or alone(case, clock)
 
 
 def jobs(
@@ -53,11 +80,13 @@ def jobs(
     *,
     seeds: Iterable[int],
     quick: bool = False,
+    clock: Clock = Clock.INSN,
     arm: Arm = Arm.LULL,
     modes: Collection[str] | None = None,
     warmup: int = 1,
 ) -> tuple[Job, ...]:
-    """One job, that is one boot, for each seed: all cases of all features.
+    """One job, that is one boot, for each seed: all cases of all features but
+    those that have boots of their own.
 
     ``modes`` restricts the modes of every feature; ``stock`` is always among
     them, since ratios refer to it. The untouched kernel knows ``stock`` only.
@@ -68,17 +97,56 @@ def jobs(
     Raises UsageError for a mode that a feature does not have.
     """
     chosen = [(feature, _modes(feature, arm, modes)) for feature in features]
-    return tuple(
+    made = (
         Job(
             seed=seed,
             cases=tuple(
                 _case(feature, plan, names, seed, warmup)
                 for feature, names in chosen
-                for plan in plans(feature, quick=quick)
+                for plan in plans(feature, quick=quick, clock=clock)
+                if not has_own_boots(plan, clock)
             ),
         )
         for seed in seeds
     )
+    return tuple(job for job in made if job.cases)
+
+
+def own_boots(
+    feature: Feature,
+    *,
+    seed: int,
+    clock: Clock,
+    quick: bool = False,
+    modes: Collection[str] | None = None,
+    warmup: int = 1,
+) -> Iterator[OwnBoot]:
+    """The boots, for one seed, of cases that do not share those of all others.
+
+    A static key that is switched while processors run at once is what TCG gets
+    wrong (lull/vm/command.py): in a parallel case a mode comes with the command
+    line and stays, and the order of the modes depends on the seed. Cases that
+    want the same words share their boots.
+    """
+    own = [
+        plan
+        for plan in plans(feature, quick=quick, clock=clock)
+        if has_own_boots(plan, clock)
+    ]
+    names = _modes(feature, Arm.LULL, modes)
+    for words, one in dict.fromkeys((p.words, alone(p, clock)) for p in own):
+        group = [p for p in own if (p.words, alone(p, clock)) == (words, one)]
+        for mode in order(names, 1, f"{seed} {words}") if one else ("",):
+            warm: set[str] = set()
+            cases = []
+            for plan in group:
+                # The same code, in the same boot, is warm for all its cases.
+                again = 0 if plan.workload in warm else warmup
+                warm.add(plan.workload)
+                order_of = (mode,) if mode else names
+                cases.append(_case(feature, plan, order_of, seed, again))
+            more = (f"lull.{feature.name}={mode}",) if mode else ()
+            yield OwnBoot(Job(seed=seed, cases=tuple(cases)), mode, (*more, *words))
 
 
 def job_text(job: Job) -> str:

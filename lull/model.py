@@ -31,11 +31,13 @@ class Clock(StrEnum):
 
 
 class Arm(StrEnum):
-    """Which kernel of a base: untouched, with Lull, or Lull under debugging."""
+    """Which kernel of a base: untouched, with Lull, or Lull under checkers, of
+    which there are two that cannot be in one kernel."""
 
     STOCK = "stock"
     LULL = "lull"
     DEBUG = "debug"
+    KCSAN = "kcsan"
 
 
 class Mode(Record):
@@ -62,6 +64,9 @@ class CasePlan(Record):
     params: Mapping[str, Value] = Field(default_factory=dict)
     quick: bool = False
     rounds: int = 2  #: samples of each mode in one boot
+    clock: Clock | None = None  #: measured on this clock only
+    parallel: bool = False  #: on wall: one mode a boot, CPUs really run at once
+    words: tuple[str, ...] = ()  #: for the kernel's command line, in own boots
 
 
 class Expectation(Record):
@@ -78,6 +83,26 @@ class Expectation(Record):
     control: bool = False  #: this mode against the untouched kernel
 
 
+class PublishedRow(Record):
+    """A line of somebody's table: a case here, and their figures for it in ms,
+    a column each; 0 where they have none."""
+
+    label: str
+    workload: str
+    params: Mapping[str, Value] = Field(default_factory=dict)
+    values: tuple[float, ...]
+
+
+class Published(Record):
+    """A table that somebody published; ``metric`` (in ns) is ours for it."""
+
+    title: str
+    source: str
+    metric: str
+    columns: tuple[str, ...]
+    rows: tuple[PublishedRow, ...]
+
+
 class Feature(Record):
     """One feature.toml."""
 
@@ -88,6 +113,7 @@ class Feature(Record):
     workloads: Mapping[str, Workload]
     cases: tuple[CasePlan, ...] = ()
     expectations: tuple[Expectation, ...] = ()
+    published: tuple[Published, ...] = ()
 
     @property
     def mode_names(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lull.boot import machine_spec
-from lull.job import job_text, jobs
+from lull.job import job_text, jobs, own_boots
 from lull.kernels.build import describe as describe_build
 from lull.model import Arm, Clock, Feature, Job
 from lull.vm.command import Wiring, qemu_command
@@ -59,10 +59,27 @@ class Request:
 
 @dataclass(frozen=True)
 class PlannedBoot:
-    """One boot that a run is going to make."""
+    """One boot that a run is going to make.
+
+    ``mode`` is the one that the whole boot is in, empty where they are
+    interleaved; ``words`` are more of the kernel's command line.
+    """
 
     arm: Arm
     job: Job
+    mode: str = ""
+    words: tuple[str, ...] = ()
+
+    @property
+    def parallel(self) -> bool:
+        """Whether virtual CPUs may run at once: no mode is switched in it."""
+        return bool(self.mode)
+
+    @property
+    def title(self) -> str:
+        """``lull kernel, mode deferred, seed 3``."""
+        mode = f", mode {self.mode}" if self.mode else ""
+        return f"{self.arm} kernel{mode}, seed {self.job.seed}"
 
 
 def plan(request: Request) -> tuple[PlannedBoot, ...]:
@@ -76,7 +93,11 @@ def plan(request: Request) -> tuple[PlannedBoot, ...]:
     lull = [
         PlannedBoot(Arm.LULL, job)
         for job in jobs(
-            features, seeds=request.seeds, quick=request.quick, modes=request.modes
+            features,
+            seeds=request.seeds,
+            quick=request.quick,
+            clock=request.clock,
+            modes=request.modes,
         )
     ]
     controls = _controlled(features, request.clock) if request.control else []
@@ -86,6 +107,7 @@ def plan(request: Request) -> tuple[PlannedBoot, ...]:
             controls,
             seeds=request.seeds if controls else (),
             quick=request.quick,
+            clock=request.clock,
             arm=Arm.STOCK,
         )
     ]
@@ -93,7 +115,22 @@ def plan(request: Request) -> tuple[PlannedBoot, ...]:
     boots: list[PlannedBoot] = []
     for i, planned in enumerate(lull):
         boots += [planned, *stock[i : i + 1]]
-    return tuple(boots)
+    return (*boots, *_own(features, request))
+
+
+def _own(features: Sequence[Feature], request: Request) -> list[PlannedBoot]:
+    return [
+        PlannedBoot(Arm.LULL, own.job, own.mode, own.words)
+        for seed in request.seeds
+        for feature in features
+        for own in own_boots(
+            feature,
+            seed=seed,
+            clock=request.clock,
+            quick=request.quick,
+            modes=request.modes,
+        )
+    ]
 
 
 def describe(request: Request) -> list[str]:
@@ -104,12 +141,17 @@ def describe(request: Request) -> list[str]:
         lines += describe_build(request.base, arm)
     for number, item in enumerate(planned):
         lines.append(
-            f"# boot {number + 1} of {len(planned)}: {item.arm} kernel, "
-            f"seed {item.job.seed}, {request.clock} clock, with this job:"
+            f"# boot {number + 1} of {len(planned)}: {item.title}, "
+            f"{request.clock} clock, with this job:"
         )
         lines += [f"#   {line}" for line in job_text(item.job).splitlines()]
         spec = machine_spec(
-            Path(f"KERNEL-{item.arm}"), item.job.seed, request.clock, "tcg"
+            Path(f"KERNEL-{item.arm}"),
+            item.job.seed,
+            request.clock,
+            "tcg",
+            item.words,
+            parallel=item.parallel,
         )
         lines.append(shlex.join(qemu_command(spec, _PLACEHOLDERS)))
     return lines

@@ -226,7 +226,7 @@ def _applies(feature: Feature, item: Expectation, meta: RunMeta) -> bool:
     wanted = _case(feature, item.workload, item.params)
     return any(
         _case(feature, plan.workload, plan.params) == wanted
-        for plan in plans(feature, quick=meta.quick)
+        for plan in plans(feature, quick=meta.quick, clock=meta.clock)
     )
 
 

@@ -27,8 +27,9 @@ _NOTES = {
     Clock.WALL: "wall: time as the guest sees it, with the noise of its host.",
 }
 _EMULATED = (
-    "Under tcg the guest is emulated, and its vCPUs take turns: trust the"
-    " ratios, not the times, and look for real parallelism under kvm."
+    "Under tcg the guest is emulated, and its vCPUs take turns, but where a case"
+    " is parallel: trust the ratios, not the times, and look for real"
+    " parallelism under kvm."
 )
 
 #: A value and what stands behind it where there is room, else below it.

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lull.errors import LabError, UsageError
-from lull.job import block_of, job_text, jobs, order
-from lull.model import Arm, Case, Job
+from lull.job import block_of, job_text, jobs, order, own_boots, plans
+from lull.model import Arm, Case, CasePlan, Clock, Feature, Job
 from tests import synthetic
 
 MODES = st.lists(
@@ -117,3 +117,55 @@ def test_modes_can_be_chosen_and_stock_stays() -> None:
 def test_the_untouched_kernel_knows_stock_only() -> None:
     (job,) = jobs([synthetic.feature()], seeds=[1], arm=Arm.STOCK)
     assert [case.order for case in job.cases] == [("stock",) * 2, ("stock",) * 4]
+
+
+def with_own_boots() -> Feature:
+    """The synthetic feature with its second case parallel, and a third in words."""
+    feature = synthetic.feature()
+    zombies, sleepers = feature.cases
+    parallel = sleepers.model_copy(update={"parallel": True})
+    words = CasePlan(
+        workload="sleepers", params={"sleepers": 9}, words=("preempt=full",)
+    )
+    return feature.model_copy(update={"cases": (zombies, parallel, words)})
+
+
+def test_a_parallel_case_has_a_boot_a_mode_on_wall_and_none_on_insn() -> None:
+    feature = with_own_boots()
+    (shared,) = jobs([feature], seeds=[1], clock=Clock.WALL)
+    assert [case.workload for case in shared.cases] == ["zombies"]
+    (shared,) = jobs([feature], seeds=[1], clock=Clock.INSN)
+    assert [case.workload for case in shared.cases] == ["zombies", "sleepers"]
+
+    boots = [b for b in own_boots(feature, seed=1, clock=Clock.WALL) if b.mode]
+    assert {b.mode for b in boots} == {"stock", "quick", "lull"}
+    for boot in boots:
+        (case,) = boot.job.cases
+        assert case.order == (boot.mode,) * 4
+        assert boot.words == (f"lull.walk={boot.mode}",)
+
+
+def test_words_make_a_boot_of_all_modes() -> None:
+    (boot,) = own_boots(with_own_boots(), seed=1, clock=Clock.INSN)
+    assert (boot.mode, boot.words) == ("", ("preempt=full",))
+    (case,) = boot.job.cases
+    assert case.params["sleepers"] == 9
+    assert set(case.order) == {"stock", "quick", "lull"}
+
+
+def test_a_boot_warms_a_workload_up_once() -> None:
+    feature = synthetic.feature()
+    plan = feature.cases[1].model_copy(update={"parallel": True})
+    more = plan.model_copy(update={"params": {"sleepers": 9}})
+    feature = feature.model_copy(update={"cases": (plan, more)})
+    boot = next(own_boots(feature, seed=1, clock=Clock.WALL))
+    assert [case.warmup for case in boot.job.cases] == [1, 0]
+
+
+def test_a_case_of_one_clock_is_not_measured_on_the_other() -> None:
+    feature = synthetic.feature()
+    zombies, sleepers = feature.cases
+    only = sleepers.model_copy(update={"clock": Clock.WALL})
+    feature = feature.model_copy(update={"cases": (zombies, only)})
+    assert plans(feature, quick=False, clock=Clock.INSN) == (zombies,)
+    assert plans(feature, quick=False, clock=Clock.WALL) == (zombies, only)

@@ -51,6 +51,21 @@ def test_no_control_on_a_clock_that_no_expectation_is_about(
     assert {b.arm for b in plan(without)} == {Arm.LULL}
 
 
+def test_parallel_cases_come_last_in_boots_of_their_mode(request_: Request) -> None:
+    zfree = dataclasses.replace(
+        request_, features=select(["zfree"]), clock=Clock.WALL, quick=False, seeds=(7,)
+    )
+    first, *own = plan(zfree)
+    assert not first.parallel
+    assert "mode" not in first.title
+    assert {b.mode for b in own} == {"stock", "locks", "deferred", "lull"}
+    for boot in own:
+        assert boot.parallel
+        assert f"lull.zfree={boot.mode}" in boot.words
+        assert {m for c in boot.job.cases for m in c.order} == {boot.mode}
+        assert f"mode {boot.mode}, seed 7" in boot.title
+
+
 def test_workloads_and_modes_restrict(request_: Request) -> None:
     few = dataclasses.replace(request_, workloads=("sleepers",), modes=("lull",))
     boots = plan(few)

@@ -46,6 +46,8 @@ def test_wall_does_not_count_instructions() -> None:
         assert "-icount" not in command
         assert option(command, "-accel").split(",")[0] == spec.accel
     assert "thread=single" in option(qemu_command(WALL, WIRING), "-accel")
+    at_once = qemu_command(replace(WALL, parallel=True), WIRING)
+    assert "thread=multi" in option(at_once, "-accel")
 
 
 @pytest.mark.parametrize("spec", [INSN, WALL, replace(WALL, accel="kvm")])
