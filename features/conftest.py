@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from features.outcome import Outcome
 from lull.boot import boot
+from lull.errors import LullError
 from lull.kernels.build import build
 from lull.kernels.record import Kernel
 from lull.model import Arm, Case, Check, Clock, Job
@@ -46,32 +48,33 @@ def run_debug(debug_kernel: Kernel, tmp_path: Path) -> Callable[..., tuple[Check
 
 
 @pytest.fixture(scope="session")
-def run_storms(
+def run_boots(
     debug_kernel: Kernel, tmp_path_factory: pytest.TempPathFactory
-) -> Callable[[Mapping[str, tuple[Case, ...]]], dict[str, tuple[Check, ...]]]:
-    """Run a boot for each name, side by side, and return their verdicts."""
-    folder = tmp_path_factory.mktemp("storms")
+) -> Callable[[Mapping[str, tuple[Case, ...]]], dict[str, Outcome]]:
+    """Run a boot for each name, side by side, and return how each ended."""
+    folder = tmp_path_factory.mktemp("boots")
     accel = choose(debug_kernel.bzimage).accel
 
     async def one(
         places: asyncio.Semaphore, name: str, cases: tuple[Case, ...]
-    ) -> tuple[Check, ...]:
+    ) -> Outcome:
         async with places:
-            done = await boot(
-                debug_kernel,
-                Job(seed=1, cases=cases),
-                clock=Clock.WALL,
-                accel=accel,
-                folder=folder / name,
-            )
+            try:
+                done = await boot(
+                    debug_kernel,
+                    Job(seed=1, cases=cases),
+                    clock=Clock.WALL,
+                    accel=accel,
+                    folder=folder / name,
+                )
+            except LullError as error:
+                return error
         assert done.stream.done
         return done.stream.checks
 
-    async def gather(
-        jobs: Mapping[str, tuple[Case, ...]],
-    ) -> dict[str, tuple[Check, ...]]:
+    async def gather(jobs: Mapping[str, tuple[Case, ...]]) -> dict[str, Outcome]:
         places = asyncio.Semaphore(os.cpu_count() or 1)
-        checks = await asyncio.gather(*(one(places, *job) for job in jobs.items()))
-        return dict(zip(jobs, checks, strict=True))
+        found = await asyncio.gather(*(one(places, *job) for job in jobs.items()))
+        return dict(zip(jobs, found, strict=True))
 
     return lambda jobs: run_alone(gather(jobs))

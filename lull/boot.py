@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -89,13 +89,15 @@ async def boot(
     append: tuple[str, ...] = (),
     plugin: str = "",
     parallel: bool = False,
+    allow: Sequence[str] = (),
 ) -> Boot:
     """Boot ``kernel`` with ``job`` and read what the probe wrote.
 
     ``number`` is the boot's number in the run and becomes part of each
     sample. ``on_line`` gets each result line as it comes; ``append``, ``plugin``
-    and ``parallel`` are as in ``MachineSpec``. Raises what ``machine.run`` raises,
-    and LabError for a result stream that ends well and lacks samples.
+    and ``parallel`` are as in ``MachineSpec``, ``allow`` as in ``machine.run``.
+    Raises what that raises, and LabError for a result stream that ends well and
+    lacks samples.
     """
     slowness = _SLOWNESS[kernel.arm]
     if clock is Clock.INSN:
@@ -112,6 +114,7 @@ async def boot(
         job=job_text(job),
         folder=folder,
         policy=TimeoutPolicy(scale=slowness),
+        allow=allow,
         progress=machine.Progress(result=on_line),
     )
     stream = parse_stream(outcome.results, boot=number, seed=job.seed, arm=kernel.arm)

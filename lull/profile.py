@@ -32,6 +32,7 @@ class Profile:
     """Counts over ``windows`` rounds in which ``work`` units were done."""
 
     mode: str
+    kernel: str  #: its version
     windows: int
     work: float
     functions: Mapping[str, Count]

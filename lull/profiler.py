@@ -49,27 +49,31 @@ def profile(request: ProfileRequest, progress: Progress) -> str:
 
     Raises UsageError for unknown names, and what building and booting raise.
     """
+    of, vs = profiles(request, progress)
+    feature = request.feature
+    params = full_params(feature, request.workload, request.params)
+    work = feature.workloads[request.workload].work
+    words = " ".join(f"{name}={value}" for name, value in params.items())
+    title = f"{feature.name} {request.workload} {words}, kernel {of.kernel}"
+    unit = f"unit of {work}" if work else "round"
+    return render(of, vs, title, unit, request.top)
+
+
+def profiles(
+    request: ProfileRequest, progress: Progress
+) -> tuple[Profile, Profile | None]:
+    """What ``profile`` prints: of the mode, and of the one it is compared with."""
     feature = request.feature
     check_workload(feature, request.workload)
     modes = [request.mode] if request.vs is None else [request.mode, request.vs]
     for mode in modes:
         check_mode(feature, mode)
-    params = full_params(feature, request.workload, request.params)
     machine.require_qemu()
     progress.step(f"{request.base} lull kernel, built unless it was")
     kernel = build(request.base, Arm.LULL, progress.update)
     progress.step(f"{' and '.join(modes)}, under the plugin")
-    profiles = run_alone(_boots(request, modes, kernel))
-    work = feature.workloads[request.workload].work
-    words = " ".join(f"{name}={value}" for name, value in params.items())
-    title = f"{feature.name} {request.workload} {words}, kernel {kernel.version}"
-    return render(
-        profiles[0],
-        profiles[1] if len(profiles) > 1 else None,
-        title,
-        f"unit of {work}" if work else "round",
-        request.top,
-    )
+    found = run_alone(_boots(request, modes, kernel))
+    return found[0], found[1] if len(found) > 1 else None
 
 
 async def _boots(
@@ -113,7 +117,7 @@ async def _boot(
         )
     metric = request.feature.workloads[request.workload].work
     units = sum(s.metrics[metric] for s in done.stream.samples) if metric else windows
-    return Profile(mode, windows, units, functions)
+    return Profile(mode, kernel.version, windows, units, functions)
 
 
 def plugin_option(root: Path, kernel: Kernel, out: Path) -> str:

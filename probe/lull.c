@@ -75,19 +75,52 @@ int lull_stats_clear(const char *feature)
 	return 0;
 }
 
-void lull_stats_add(const char *feature, struct sample *s)
+typedef void (*stat_fn)(const char *name, uint64_t value, void *arg);
+
+static void for_each_stat(const char *feature, stat_fn fn, void *arg)
 {
 	char path[256], *text, *rest, *line, name[48];
-	double value;
+	unsigned long long value;
 
 	debug_path(path, sizeof(path), feature, "stats");
 	text = read_whole(path);
 	rest = text;
 	while (rest && (line = strsep(&rest, "\n"))) {
-		if (sscanf(line, "%47s %lf", name, &value) == 2)
-			sample_add(s, name, value);
+		if (sscanf(line, "%47s %llu", name, &value) == 2)
+			fn(name, value, arg);
 	}
 	free(text);
+}
+
+static void add_stat(const char *name, uint64_t value, void *arg)
+{
+	sample_add(arg, name, (double)value);
+}
+
+void lull_stats_add(const char *feature, struct sample *s)
+{
+	for_each_stat(feature, add_stat, s);
+}
+
+struct wanted {
+	const char *name;
+	uint64_t value;
+};
+
+static void find_stat(const char *name, uint64_t value, void *arg)
+{
+	struct wanted *wanted = arg;
+
+	if (!strcmp(name, wanted->name))
+		wanted->value = value;
+}
+
+uint64_t lull_stat(const char *feature, const char *name)
+{
+	struct wanted wanted = { .name = name };
+
+	for_each_stat(feature, find_stat, &wanted);
+	return wanted.value;
 }
 
 int lull_check_clear(const char *feature)

@@ -23,6 +23,8 @@ int lull_switch(const char *feature, const char *mode);
 /* Figures of the last operation; kernels without them add none. */
 int lull_stats_clear(const char *feature);
 void lull_stats_add(const char *feature, struct sample *s);
+/* One of them; 0 where there is none. */
+uint64_t lull_stat(const char *feature, const char *name);
 
 /*
  * The debug arm's check file: 1 and the values when it is there, 0 when not,

@@ -200,15 +200,20 @@ uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-void sleep_ms(unsigned int ms)
+void sleep_ns(uint64_t ns)
 {
 	struct timespec ts = {
-		.tv_sec = ms / 1000,
-		.tv_nsec = (long)(ms % 1000) * 1000000,
+		.tv_sec = (time_t)(ns / 1000000000ull),
+		.tv_nsec = (long)(ns % 1000000000ull),
 	};
 
 	while (nanosleep(&ts, &ts) < 0 && errno == EINTR && !interrupted)
 		;
+}
+
+void sleep_ms(unsigned int ms)
+{
+	sleep_ns(ms * 1000000ull);
 }
 
 void spin_ns(uint64_t ns)

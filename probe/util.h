@@ -59,7 +59,8 @@ void kernel_log_tail(char *buf, size_t size, unsigned int lines);
 bool parse_u64(const char *text, uint64_t *value);
 
 uint64_t now_ns(void);
-/* Sleeps the whole time unless interrupted. */
+/* They sleep the whole time unless interrupted. */
+void sleep_ns(uint64_t ns);
 void sleep_ms(unsigned int ms);
 void spin_ns(uint64_t ns);
 

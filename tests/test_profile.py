@@ -29,8 +29,10 @@ def test_a_file_that_is_cut_short_is_refused(text: str) -> None:
         parse(text, "f")
 
 
-OURS = Profile("lull", 2, 4, {"walk": Count(40, 4), "rest": Count(8, 0)})
-THEIRS = Profile("stock", 2, 4, {"walk": Count(420, 12), "odd_name" * 5: Count(4, 0)})
+OURS = Profile("lull", "6.12.117", 2, 4, {"walk": Count(40, 4), "rest": Count(8, 0)})
+THEIRS = Profile(
+    "stock", "6.12.117", 2, 4, {"walk": Count(420, 12), "odd_name" * 5: Count(4, 0)}
+)
 
 
 def test_one_mode() -> None:
@@ -58,7 +60,11 @@ def test_functions_without_a_difference_are_left_to_the_last_line() -> None:
     functions = {"walk": Count(40, 4), "same": Count(400, 0)}
     other = {"walk": Count(80, 4), "same": Count(400, 0)}
     text = render(
-        Profile("a", 1, 4, functions), Profile("b", 1, 4, other), "t", "round", 9
+        Profile("a", "6.12.117", 1, 4, functions),
+        Profile("b", "6.12.117", 1, 4, other),
+        "t",
+        "round",
+        9,
     )
     assert [line.split()[0] for line in text.splitlines()[5:]] == [
         "total",
@@ -69,7 +75,9 @@ def test_functions_without_a_difference_are_left_to_the_last_line() -> None:
 
 
 def test_no_line_is_too_wide() -> None:
-    large = Profile("lull", 1, 1, {"x" * 80: Count(123_456_789_012, 99_999_999)})
+    large = Profile(
+        "lull", "6.12.117", 1, 1, {"x" * 80: Count(123_456_789_012, 99_999_999)}
+    )
     text = render(large, THEIRS, "t" * 75, "round", 9)
     assert max(map(len, text.splitlines())) <= WIDTH
 

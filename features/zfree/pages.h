@@ -18,6 +18,8 @@ struct pages {
 int pages_make(struct pages *pages, size_t bytes, uint64_t seed);
 /* Page all of it out; not all of it may go, then it fails. */
 int pages_out(const struct pages *pages);
+/* The same as far as it goes; returns how many bytes of the process are out. */
+uint64_t pages_try_out(const struct pages *pages);
 /* How many pages are not what pages_make() wrote. Reads all of them. */
 uint64_t pages_wrong(const struct pages *pages);
 /* Read a word of each page. */

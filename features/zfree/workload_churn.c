@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,21 +14,24 @@
 #include <unistd.h>
 
 #include "crew.h"
+#include "inject.h"
 #include "job.h"
 #include "knob.h"
 #include "lull.h"
 #include "pages.h"
 #include "util.h"
+#include "worker.h"
 #include "workload.h"
 #include "zram.h"
 
 #define SWITCH "/sys/module/lull/parameters/zfree"
-#define DISABLE "/sys/kernel/debug/lull/zfree/inject/disable"
 #define COMPACT_MEMORY "/proc/sys/vm/compact_memory"
-#define ZSWAP "/sys/module/zswap/parameters/enabled"
+/* A block device that takes its time: the lab gives it to debug kernels. */
+#define SLOW_DEVICE "/dev/nullb0"
 #define ZSWAP_STORED "/sys/kernel/debug/zswap/stored_pages"
 #define WORKER_MB 1
 #define COMPACT_MS 100
+#define HUGE_BYTES ((size_t)8 << 20)
 /* Without a page read back in that time something hangs. */
 #define STUCK_MS 60000
 /* A worker has two areas at a time, and the caches of swap slots hold some. */
@@ -62,11 +66,22 @@ static void worker(uint64_t seed)
 	}
 }
 
-static void compactor(const char *zram_compact)
+/* The pool, memory, and somebody who wants huge pages. */
+static void compactor(void)
 {
+	char compact[ZRAM_PATH], *huge;
+
+	zram_path(compact, &zram, "compact");
+	huge = mmap(NULL, HUGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (huge != MAP_FAILED)
+		madvise(huge, HUGE_BYTES, MADV_HUGEPAGE);
 	for (;;) {
-		write_file(zram_compact, "1");
+		write_file(compact, "1");
 		write_file(COMPACT_MEMORY, "1");
+		if (huge != MAP_FAILED) {
+			memset(huge, 1, HUGE_BYTES);
+			madvise(huge, HUGE_BYTES, MADV_DONTNEED);
+		}
 		sleep_ms(COMPACT_MS);
 	}
 }
@@ -82,18 +97,63 @@ static void switcher(void)
 	}
 }
 
+/* Everything is idle, again and again, and then asked to go. */
+static void post_processor(const char *file, const char *what)
+{
+	char idle[ZRAM_PATH], path[ZRAM_PATH];
+
+	zram_path(idle, &zram, "idle");
+	zram_path(path, &zram, file);
+	for (;;) {
+		write_file(idle, "all");
+		write_file(path, what);
+		sleep_ms(1);
+	}
+}
+
+static void write_back(void)
+{
+	post_processor("writeback", "idle");
+}
+
+/* Beside writeback, which marks only what it comes to. */
+static void mark_idle(void)
+{
+	post_processor("idle", "all");
+}
+
+static void recompress(void)
+{
+	post_processor("recompress", "type=idle");
+}
+
+/* Beside the workers; the parameter says whether. */
+static const struct other {
+	const char *param;
+	void (*run)(void);
+} others[] = {
+	{ "compact", compactor },
+	{ "switchers", switcher },
+	{ "writeback", write_back },
+	{ "writeback", mark_idle },
+	{ "recompress", recompress },
+};
+
 static void start_all(uint64_t order, void *arg, struct crew_answer *answer)
 {
 	const struct job_case *c = arg;
-	uint64_t workers = job_number(c, "workers"), others = 1 + job_number(c, "switchers");
+	uint64_t workers = job_number(c, "workers");
 	pid_t boss = getpid();
-	char path[64];
 
 	(void)order;
-	snprintf(path, sizeof(path), "/sys/block/zram%d/compact", zram.number);
-	for (; answer->done < workers + others; answer->done++) {
-		pid_t pid = fork();
+	for (; answer->done < workers + ARRAY_SIZE(others); answer->done++) {
+		const struct other *other =
+			answer->done < workers ? NULL : &others[answer->done - workers];
+		pid_t pid;
 
+		if (other && !job_number(c, other->param))
+			continue;
+		pid = fork();
 		if (pid < 0) {
 			answer->error = errno;
 			strcpy(answer->doing, "starting a worker");
@@ -102,12 +162,9 @@ static void start_all(uint64_t order, void *arg, struct crew_answer *answer)
 		if (pid)
 			continue;
 		crew_member(boss);
-		if (answer->done < workers)
-			worker(answer->done << 32);
-		else if (answer->done == workers)
-			compactor(path);
-		else
-			switcher();
+		if (other)
+			other->run();
+		worker(answer->done << 32);
 	}
 }
 
@@ -117,14 +174,26 @@ static int churn_setup(const struct job_case *c)
 		tally = crew_memory(sizeof(*tally));
 	if (!tally)
 		return -1;
-	if (job_number(c, "zswap") && knob_write(ZSWAP, "Y") < 0)
+	if (job_number(c, "zswap") && zswap_start(job_param(c, "algorithm")) < 0)
 		return -1;
-	if (job_number(c, "disable") && knob_write(DISABLE, job_param(c, "disable")) < 0)
-		return -1;
-	return 0;
+	return inject(c);
 }
 
 /* `fresh` is what there was before: the header of the swap area. */
+static bool nothing_left(const struct job_case *c, const struct zram_stat *fresh,
+			 const struct zram_stat *stat, uint64_t missed)
+{
+	/* What was missed stays until its slot is written again. */
+	if (missed)
+		return stat->orig_data_size <= fresh->orig_data_size + missed * PAGE_BYTES;
+	/* The header itself may have been written back. */
+	if (job_number(c, "writeback"))
+		return stat->orig_data_size == fresh->orig_data_size &&
+		       stat->compr_data_size <= fresh->compr_data_size &&
+		       stat->mem_used_total <= fresh->mem_used_total;
+	return !memcmp(stat, fresh, sizeof(*stat));
+}
+
 static int report(const struct job_case *c, const char *mode, const struct zram_stat *fresh,
 		  const struct zram_stat *stat, uint64_t missed)
 {
@@ -135,7 +204,7 @@ static int report(const struct job_case *c, const char *mode, const struct zram_
 	snprintf(text, sizeof(text), "%s: %llu areas out, %llu read back, %llu pages wrong", mode,
 		 (unsigned long long)tally->out, (unsigned long long)tally->checked,
 		 (unsigned long long)tally->wrong);
-	if (report_check(c, "ZS1", tally->checked && !tally->wrong && !tally->failed, text) < 0)
+	if (report_statement(c, "ZS1", tally->checked && !tally->wrong && !tally->failed, text) < 0)
 		return -1;
 	snprintf(text, sizeof(text),
 		 "%s: at rest %lld bytes more, %lld compressed, %lld used, %llu missed, "
@@ -143,11 +212,7 @@ static int report(const struct job_case *c, const char *mode, const struct zram_
 		 (long long)(stat->compr_data_size - fresh->compr_data_size),
 		 (long long)(stat->mem_used_total - fresh->mem_used_total),
 		 (unsigned long long)missed, (unsigned long long)in_zswap);
-	/* What was missed stays until its slot is written again. */
-	return report_check(c, "ZS4",
-			    !in_zswap && (missed ? more <= missed * PAGE_BYTES :
-						   !memcmp(stat, fresh, sizeof(*stat))),
-			    text);
+	return report_statement(c, "ZS4", !in_zswap && nothing_left(c, fresh, stat, missed), text);
 }
 
 /* Until so many areas were read back: a slow machine takes longer. */
@@ -170,13 +235,18 @@ static int wait_checked(uint64_t checks)
 static int churn_round(const struct job_case *c, const char *mode, struct sample *s)
 {
 	struct zram_stat fresh, stat;
+	struct zram_options options = {
+		.kb = ROOM_MB(job_number(c, "workers")) << 10,
+		.algorithm = job_param(c, "algorithm"),
+		.second = job_number(c, "recompress") ? "lz4" : NULL,
+		.backing = job_number(c, "writeback") ? SLOW_DEVICE : NULL,
+	};
 	uint64_t missed;
 	int ret;
 
 	memset((void *)tally, 0, sizeof(*tally));
-	if (zram_start(&zram, job_param(c, "algorithm"),
-		       ROOM_MB(job_number(c, "workers"))) < 0 ||
-	    zram_stat(&zram, &fresh) < 0 || crew_start(&crew, start_all, (void *)c) < 0 || crew_do(&crew, 0) < 0)
+	if (zram_start(&zram, &options) < 0 || zram_stat(&zram, &fresh) < 0 ||
+	    crew_start(&crew, start_all, (void *)c) < 0 || crew_do(&crew, 0) < 0)
 		return -1;
 	ret = wait_checked(job_number(c, "checks"));
 	crew_stop(&crew);
@@ -184,6 +254,8 @@ static int churn_round(const struct job_case *c, const char *mode, struct sample
 		return ret;
 	/* What the caches of slots hold goes with the swap. */
 	ret = zram_swap_off(&zram);
+	if (!ret)
+		ret = worker_wait();
 	if (!ret)
 		ret = zram_stat(&zram, &stat) < 0 || zram_missed(&zram, &missed) < 0 ? -1 : 0;
 	if (!ret)
@@ -206,8 +278,10 @@ static const struct workload_param churn_params[] = {
 	{ "algorithm", "lzo-rle" },
 	/* 1: zswap in front of it takes what it has room for. */
 	{ "zswap", "0" },
-	/* Debug kernels: safeguards to do without. */
-	{ "disable", "0" },
+	{ "compact", "1" },
+	{ "writeback", "0" },
+	{ "recompress", "0" },
+	INJECT_PARAMS,
 	{ 0 },
 };
 

@@ -9,6 +9,7 @@
 #include "pages.h"
 #include "perturb.h"
 #include "util.h"
+#include "worker.h"
 #include "workload.h"
 #include "zram.h"
 
@@ -17,7 +18,7 @@ static struct pages pages;
 
 static int one_setup(const struct job_case *c)
 {
-	return zram_start(&zram, job_param(c, "algorithm"), job_number(c, "mb") + SLOTS_MB);
+	return zram_start_for(&zram, c, job_number(c, "mb"));
 }
 
 static void one_teardown(void)
@@ -39,7 +40,6 @@ static double go_out(const struct job_case *c, struct sample *s)
 	begin = now_ns();
 	if (pages_out(&pages) < 0)
 		return 0;
-	sample_add(s, "pages", count);
 	sample_add(s, "swapout_page", (double)(now_ns() - begin) / count);
 	pages_settle();
 	return count;
@@ -48,20 +48,22 @@ static double go_out(const struct job_case *c, struct sample *s)
 static int munmap_round(const struct job_case *c, const char *mode, struct sample *s)
 {
 	double count = go_out(c, s);
-	uint64_t begin, end;
+	struct zram_stat stat;
+	struct work work;
+	uint64_t ns;
 
-	(void)mode;
-	if (!count || lull_stats_clear("zfree") < 0)
+	if (!count || work_begin(&work, mode) < 0)
 		return -1;
-	begin = now_ns();
-	mark_begin();
+	ns = now_ns();
 	pages_unmap(&pages);
-	mark_end();
-	end = now_ns();
+	ns = now_ns() - ns;
+	if (zram_stat(&zram, &stat) < 0 || work_end(&work, count, s) < 0)
+		return -1;
 
-	sample_add(s, "munmap", (double)(end - begin));
-	sample_add(s, "munmap_page", (double)(end - begin) / count);
-	lull_stats_add("zfree", s);
+	sample_add(s, "munmap", (double)ns);
+	sample_add(s, "munmap_page", (double)ns / count);
+	/* The header of the swap area is a page of its own. */
+	sample_add(s, "held", (double)stat.mem_used_total - PAGE_BYTES);
 	return 0;
 }
 
@@ -79,6 +81,7 @@ static int swapin_round(const struct job_case *c, const char *mode, struct sampl
 	mark_end();
 	end = now_ns();
 
+	sample_add(s, "pages", count);
 	sample_add(s, "swapin_page", (double)(end - begin) / count);
 	wrong = pages_wrong(&pages);
 	pages_unmap(&pages);
@@ -91,6 +94,7 @@ static int swapin_round(const struct job_case *c, const char *mode, struct sampl
 static const struct workload_param one_params[] = {
 	{ "mb", "64" },
 	{ "algorithm", "lzo-rle" },
+	{ "zswap", "0" },
 	{ 0 },
 };
 

@@ -9,10 +9,12 @@
 #include <sys/swap.h>
 #include <unistd.h>
 
+#include "knob.h"
 #include "pages.h"
 #include "util.h"
 #include "zram.h"
 
+#define ZSWAP "/sys/module/zswap/parameters/"
 #define CONTROL "/sys/class/zram-control/"
 #define DEVICE_WAIT_MS 2000
 
@@ -31,16 +33,16 @@ static void device_path(char *path, size_t size, const struct zram *zram)
 	snprintf(path, size, "/dev/zram%d", zram->number);
 }
 
-static void attribute_path(char *path, size_t size, const struct zram *zram, const char *name)
+void zram_path(char *path, const struct zram *zram, const char *name)
 {
-	snprintf(path, size, "/sys/block/zram%d/%s", zram->number, name);
+	snprintf(path, ZRAM_PATH, "/sys/block/zram%d/%s", zram->number, name);
 }
 
-static int set_attribute(const struct zram *zram, const char *name, const char *value)
+int zram_set(const struct zram *zram, const char *name, const char *value)
 {
-	char path[128];
+	char path[ZRAM_PATH];
 
-	attribute_path(path, sizeof(path), zram, name);
+	zram_path(path, zram, name);
 	if (write_file(path, value) < 0)
 		return fail(STATUS_LACKING, path, "does not take '%s': %s", value,
 			    strerror(errno));
@@ -87,10 +89,24 @@ static int swap_on(struct zram *zram)
 	return 0;
 }
 
-int zram_start(struct zram *zram, const char *algorithm, uint64_t mb)
+static int configure(const struct zram *zram, const struct zram_options *options)
 {
-	uint64_t number = read_number(CONTROL "hot_add", UINT64_MAX), bytes = mb << 20;
-	char size[32];
+	char text[64];
+
+	if (zram_set(zram, "comp_algorithm", options->algorithm) < 0)
+		return -1;
+	snprintf(text, sizeof(text), "algo=%s priority=1", options->second);
+	if (options->second && zram_set(zram, "recomp_algorithm", text) < 0)
+		return -1;
+	if (options->backing && zram_set(zram, "backing_dev", options->backing) < 0)
+		return -1;
+	snprintf(text, sizeof(text), "%" PRIu64, options->kb << 10);
+	return zram_set(zram, "disksize", text);
+}
+
+int zram_start(struct zram *zram, const struct zram_options *options)
+{
+	uint64_t number = read_number(CONTROL "hot_add", UINT64_MAX);
 
 	if (number == UINT64_MAX) {
 		fail(STATUS_LACKING, CONTROL "hot_add", "no zram device to be had: %s",
@@ -98,11 +114,31 @@ int zram_start(struct zram *zram, const char *algorithm, uint64_t mb)
 		return fail_hint("a kernel with CONFIG_ZRAM, or: modprobe zram");
 	}
 	zram->number = (int)number;
-	snprintf(size, sizeof(size), "%" PRIu64, bytes);
-	if (set_attribute(zram, "comp_algorithm", algorithm) < 0 ||
-	    set_attribute(zram, "disksize", size) < 0 || write_header(zram, bytes) < 0)
+	if (configure(zram, options) < 0 || write_header(zram, options->kb << 10) < 0)
 		return -1;
 	return swap_on(zram);
+}
+
+int zswap_start(const char *algorithm)
+{
+	/* The pool is made anew with each: the last of them counts. */
+	if (knob_write(ZSWAP "zpool", "zsmalloc") < 0 ||
+	    knob_write(ZSWAP "compressor", algorithm) < 0 ||
+	    knob_write(ZSWAP "max_pool_percent", "50") < 0)
+		return -1;
+	return knob_write(ZSWAP "enabled", "Y");
+}
+
+int zram_start_for(struct zram *zram, const struct job_case *c, uint64_t mb)
+{
+	struct zram_options options = {
+		.kb = (mb + SLOTS_MB) << 10,
+		.algorithm = job_param(c, "algorithm"),
+	};
+
+	if (job_number(c, "zswap") && zswap_start(options.algorithm) < 0)
+		return -1;
+	return zram_start(zram, &options);
 }
 
 int zram_swap_off(struct zram *zram)
@@ -134,9 +170,9 @@ void zram_stop(struct zram *zram)
 
 int zram_stat(const struct zram *zram, struct zram_stat *stat)
 {
-	char path[128], text[256];
+	char path[ZRAM_PATH], text[256];
 
-	attribute_path(path, sizeof(path), zram, "mm_stat");
+	zram_path(path, zram, "mm_stat");
 	if (read_file(path, text, sizeof(text)) <= 0 ||
 	    sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64, &stat->orig_data_size,
 		   &stat->compr_data_size, &stat->mem_used_total) != 3)
@@ -144,11 +180,23 @@ int zram_stat(const struct zram *zram, struct zram_stat *stat)
 	return 0;
 }
 
+int zram_written_back(const struct zram *zram, uint64_t *pages)
+{
+	char path[ZRAM_PATH], text[256];
+
+	zram_path(path, zram, "bd_stat");
+	/* In the backing device now, read from it, written to it. */
+	if (read_file(path, text, sizeof(text)) <= 0 ||
+	    sscanf(text, "%*u %*u %" SCNu64, pages) != 1)
+		return fail(STATUS_FAILED, path, "no three numbers in it");
+	return 0;
+}
+
 int zram_missed(const struct zram *zram, uint64_t *missed)
 {
-	char path[128], text[256], *line;
+	char path[ZRAM_PATH], text[256], *line;
 
-	attribute_path(path, sizeof(path), zram, "debug_stat");
+	zram_path(path, zram, "debug_stat");
 	/* "version: 1", then writestall and miss_free. */
 	if (read_file(path, text, sizeof(text)) <= 0 || !(line = strchr(text, '\n')) ||
 	    sscanf(line, " %*u %" SCNu64, missed) != 1)

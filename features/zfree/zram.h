@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "job.h"
+
 struct zram {
 	int number;		/* of /dev/zramN; -1 where there is none */
 	bool swaps;
@@ -16,8 +18,28 @@ struct zram {
 /* What the caches of swap slots hold back from those who page out, at most. */
 #define SLOTS_MB 64
 
-/* Add a device of that size with the compressor, and swap on all of it. */
-int zram_start(struct zram *zram, const char *algorithm, uint64_t mb);
+/* What is NULL, or 0, the device goes without. */
+struct zram_options {
+	uint64_t kb;
+	const char *algorithm;
+	const char *second;	/* the compressor for recompression */
+	const char *backing;	/* the block device for writeback */
+};
+
+/* Add a device, and swap on all of it. */
+int zram_start(struct zram *zram, const struct zram_options *options);
+/* A file of the device in sysfs; `path` has room for ZRAM_PATH. */
+#define ZRAM_PATH 128
+void zram_path(char *path, const struct zram *zram, const char *name);
+int zram_set(const struct zram *zram, const char *name, const char *value);
+/*
+ * The same for a workload: its parameter `algorithm`, room for `mb` and for what
+ * the caches of slots hold, and with `zswap` zswap before it, which then takes
+ * all of it.
+ */
+int zram_start_for(struct zram *zram, const struct job_case *c, uint64_t mb);
+/* zswap for what goes out from now on, until the probe ends. */
+int zswap_start(const char *algorithm);
 /* Everything comes back into memory, or is freed. */
 int zram_swap_off(struct zram *zram);
 /* Swap off, reset, remove; what remains of a failed start, too. */
@@ -29,6 +51,8 @@ struct zram_stat {
 };
 
 int zram_stat(const struct zram *zram, struct zram_stat *stat);
+/* Pages written to the backing device since the zram device was made. */
+int zram_written_back(const struct zram *zram, uint64_t *pages);
 /* Slots whose freeing was missed since the device was made. */
 int zram_missed(const struct zram *zram, uint64_t *missed);
 

@@ -13,6 +13,7 @@ from enum import IntFlag
 
 import pytest
 
+from features.outcome import Outcome, verdicts
 from lull.errors import GuestPanic
 from lull.model import Case, Check, Value
 
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.vm
 
 Run = Callable[..., tuple[Check, ...]]
 Verdicts = Mapping[str, tuple[Check, ...]]
-Storms = Callable[[Mapping[str, tuple[Case, ...]]], Verdicts]
+Boots = Callable[[Mapping[str, tuple[Case, ...]]], Mapping[str, Outcome]]
 
 
 class Guard(IntFlag):
@@ -147,8 +148,8 @@ def storm(*modes: str, cycles: int = 40, **params: Value) -> Case:
 
 
 @pytest.fixture(scope="session")
-def storms(run_storms: Storms) -> Mapping[str, tuple[Check, ...]]:
-    return run_storms(
+def storms(run_boots: Boots) -> Verdicts:
+    found = run_boots(
         {
             "each": tuple(storm("stock", "lull", **p) for p in STORMS.values()),
             "helpers": (storm("lull", **HELPERS),),
@@ -156,6 +157,7 @@ def storms(run_storms: Storms) -> Mapping[str, tuple[Check, ...]]:
             "blind": (storm("lull", cycles=20, disable=int(Guard.REVISIT)),),
         }
     )
+    return {name: verdicts(outcome) for name, outcome in found.items()}
 
 
 def test_fz5_nobody_runs_in_a_frozen_system(storms: Verdicts) -> None:

@@ -25,7 +25,7 @@ static void clear_zeromap(unsigned long *zeromap, unsigned long begin,
 static void clear_node_values(struct xa_state *xas, unsigned long last)
 {
 	struct xa_node *node = xas->xa_node;
-	unsigned int final = xas->xa_offset, i;
+	unsigned int final = xas->xa_offset, cleared = 0, i;
 	unsigned int end = min_t(unsigned long, XA_CHUNK_MASK,
 				 final + (last - xas->xa_index));
 
@@ -34,10 +34,11 @@ static void clear_node_values(struct xa_state *xas, unsigned long last)
 			continue;
 		/* Readers under RCU find the shadow, or none: both are true. */
 		RCU_INIT_POINTER(node->slots[final], NULL);
-		node->count--;
-		node->nr_values--;
+		cleared++;
 		final = i;
 	}
+	node->count -= cleared;
+	node->nr_values -= cleared;
 	xas->xa_index += final - xas->xa_offset;
 	xas->xa_offset = final;
 	xas_store(xas, NULL);

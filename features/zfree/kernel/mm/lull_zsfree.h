@@ -17,7 +17,8 @@
 static bool detach_zspage(struct zs_pool *pool, struct size_class *class,
 			  struct zspage *zspage)
 {
-	if (!trylock_zspage(zspage)) {
+	if (!trylock_zspage(zspage) &&
+	    lull_zfree_guarded(LULL_ZFREE_PAGE_LOCKS)) {
 		kick_deferred_free(pool);
 		return false;
 	}
@@ -35,9 +36,10 @@ static void free_detached_zspage(struct zs_pool *pool, struct size_class *class,
 
 /*
  * obj_free(), but it tells the zspage, which it had to find anyway. The zspage's
- * group is as yet what it was.
+ * group is as yet what it was. Inlined, and so is the next: they are most of what
+ * an object costs.
  */
-static struct zspage *put_obj(struct size_class *class, unsigned long obj)
+static __always_inline struct zspage *put_obj(struct size_class *class, unsigned long obj)
 {
 	struct link_free *link;
 	struct zspage *zspage;
@@ -61,8 +63,9 @@ static struct zspage *put_obj(struct size_class *class, unsigned long obj)
 }
 
 /* Put it into its new group; true where it is empty now, and the caller's. */
-static bool settle_zspage(struct zs_pool *pool, struct size_class *class,
-			  struct zspage *zspage)
+static __always_inline bool settle_zspage(struct zs_pool *pool,
+					  struct size_class *class,
+					  struct zspage *zspage)
 {
 	return fix_fullness_group(class, zspage) == ZS_INUSE_RATIO_0 &&
 	       detach_zspage(pool, class, zspage);
@@ -70,13 +73,16 @@ static bool settle_zspage(struct zs_pool *pool, struct size_class *class,
 
 static void zs_free_by_class(struct zs_pool *pool, unsigned long handle)
 {
-	unsigned int idx = obj_class_idx(handle_to_obj(handle));
-	struct size_class *class = pool->size_class[idx];
+	unsigned long obj = handle_to_obj(handle);
+	struct size_class *class = pool->size_class[obj_class_idx(obj)];
 	struct zspage *zspage;
 	bool emptied;
 
+	lull_zfree_pause(LULL_ZFREE_AT_FREE);
 	spin_lock(&class->lock);
-	zspage = put_obj(class, handle_to_obj(handle));
+	if (lull_zfree_guarded(LULL_ZFREE_REREAD))
+		obj = handle_to_obj(handle);
+	zspage = put_obj(class, obj);
 	class_stat_sub(class, ZS_OBJS_INUSE, 1);
 	emptied = settle_zspage(pool, class, zspage);
 	spin_unlock(&class->lock);
@@ -148,7 +154,7 @@ static void free_run(struct zs_pool *pool, struct size_class *class,
  * @handles: the handles; none is NULL, and the array is not kept
  * @nr: how many; at most LULL_ZFREE_BATCH
  *
- * One class->lock for all of a class. Context: as zs_free(), atomic.
+ * One class->lock for all of a class. Context: atomic, with interrupts enabled.
  */
 void zs_free_bulk(struct zs_pool *pool, unsigned long *handles, unsigned int nr)
 {
@@ -157,7 +163,7 @@ void zs_free_bulk(struct zs_pool *pool, unsigned long *handles, unsigned int nr)
 
 	if (!nr)
 		return;
-	if (!OBJ_HAS_CLASS) {
+	if (!OBJ_HAS_CLASS || WARN_ON_ONCE(nr > LULL_ZFREE_BATCH)) {
 		for (i = 0; i < nr; i++)
 			zs_free(pool, handles[i]);
 		return;

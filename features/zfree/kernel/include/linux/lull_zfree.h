@@ -2,9 +2,9 @@
 /*
  * What swap, zram and zsmalloc call of Lull's feature `zfree`.
  *
- * The hooks sit in mm/{swapfile,zsmalloc}.c and drivers/block/zram/zram_drv.c.
- * Each is nothing where the option is off, and a static branch not taken where
- * the mode is "stock".
+ * The hooks sit in mm/{swapfile,zsmalloc,zswap,zpool}.c and in
+ * drivers/block/zram/zram_drv.c. Each does nothing where the option is off, and
+ * is a static branch not taken where the mode is "stock".
  */
 #ifndef _LINUX_LULL_ZFREE_H
 #define _LINUX_LULL_ZFREE_H
@@ -24,12 +24,36 @@ enum lull_zfree_counter {
 	LULL_ZFREE_HANDLES,	/* handles freed in batches */
 	LULL_ZFREE_RUNS,	/* class locks taken for them */
 	LULL_ZFREE_ZSPAGES,	/* zspages that became empty by it */
+	LULL_ZFREE_QUEUED,	/* handles left to the worker */
+	LULL_ZFREE_DRAINED,	/* of those, freed since, by whomever */
+	LULL_ZFREE_FULL,	/* handles freed at once: there was no room */
+	LULL_ZFREE_KICKS,	/* how often the worker was called */
 	LULL_ZFREE_NR_COUNTERS,
 };
 
 /* Safeguards that a test kernel can switch off, to see their tests fail. */
 enum lull_zfree_safeguard {
 	LULL_ZFREE_DETACH,	/* ZS1: no handle stays in a slot that is free */
+	LULL_ZFREE_REREAD,	/* ZS2: a location is read again under the lock */
+	LULL_ZFREE_PAGE_LOCKS,	/* ZS3: pages that others hold are left alone */
+	LULL_ZFREE_SETTLE,	/* ZS4: what was freed is subtracted */
+	LULL_ZFREE_UNDER_WB,	/* ZS5: a slot under writeback stays marked */
+	LULL_ZFREE_ATOMIC,	/* ZS6: nothing sleeps under si->lock */
+	LULL_ZFREE_PUBLISH,	/* ZS7: a handle is there before it is counted */
+	LULL_ZFREE_DESTROY,	/* ZS8: a pool that goes is drained first */
+	LULL_ZFREE_POSSIBLE,	/* ZS8: CPUs that went offline are drained, too */
+	LULL_ZFREE_LIMIT,	/* ZS9: no limit is hit by what is queued */
+	LULL_ZFREE_PRESSURE,	/* ZS9: the shrinker drains */
+	LULL_ZFREE_SLOT_LOCK,	/* ZS11: a slot that is being read is missed */
+	LULL_ZFREE_RINGS,	/* there is memory for the worker's rings */
+};
+
+/* Where a test kernel can be made to wait, so that others meet it there. */
+enum lull_zfree_point {
+	LULL_ZFREE_AT_FREE,	/* class known, its lock not taken yet */
+	LULL_ZFREE_AT_MIGRATE,	/* page locked, no other lock taken yet */
+	LULL_ZFREE_AT_PUBLISH,	/* between a handle and its count */
+	LULL_ZFREE_AT_READ,	/* slot locked, its handle read and not used yet */
 };
 
 #ifdef CONFIG_LULL_ZFREE
@@ -38,6 +62,8 @@ enum lull_zfree_safeguard {
 DECLARE_STATIC_KEY_FALSE(lull_zfree_class_key);
 /* Slots of a range are freed together. */
 DECLARE_STATIC_KEY_FALSE(lull_zfree_range_key);
+/* Handles are left to a worker. */
+DECLARE_STATIC_KEY_FALSE(lull_zfree_defer_key);
 
 static inline bool lull_zfree_by_class(void)
 {
@@ -49,22 +75,38 @@ static inline bool lull_zfree_ranges(void)
 	return static_branch_unlikely(&lull_zfree_range_key);
 }
 
+static inline bool lull_zfree_deferred(void)
+{
+	return static_branch_unlikely(&lull_zfree_defer_key);
+}
+
 void lull_zfree_count(enum lull_zfree_counter counter, u64 n);
+bool zs_flush_deferred(struct zs_pool *pool);
 
 #else /* !CONFIG_LULL_ZFREE */
 
 static inline bool lull_zfree_by_class(void) { return false; }
 static inline bool lull_zfree_ranges(void) { return false; }
+static inline bool lull_zfree_deferred(void) { return false; }
+static inline bool zs_flush_deferred(struct zs_pool *pool) { return false; }
 static inline void lull_zfree_count(enum lull_zfree_counter counter, u64 n) { }
 
 #endif /* CONFIG_LULL_ZFREE */
 
 #if defined(CONFIG_LULL_ZFREE) && defined(CONFIG_LULL_DEBUG)
 bool lull_zfree_guarded(enum lull_zfree_safeguard guard);
+void lull_zfree_pause(enum lull_zfree_point point);
+unsigned int lull_zfree_delay_ms(unsigned int usual);
 #else
 static inline bool lull_zfree_guarded(enum lull_zfree_safeguard guard)
 {
 	return true;
+}
+
+static inline void lull_zfree_pause(enum lull_zfree_point point) { }
+static inline unsigned int lull_zfree_delay_ms(unsigned int usual)
+{
+	return usual;
 }
 #endif
 

@@ -18,6 +18,7 @@ struct zram_freed {
 static void free_handles(struct zram *zram, struct zram_freed *freed)
 {
 	zs_free_bulk(zram->mem_pool, freed->handles, freed->nr);
+	freed->stored += freed->nr;
 	freed->nr = 0;
 }
 
@@ -26,6 +27,7 @@ static void empty_slot(struct zram *zram, u32 index, struct zram_freed *freed)
 {
 	struct zram_table_entry *slot = &zram->table[index];
 	unsigned int flags = slot->flags;
+	unsigned long handle = slot->handle;
 
 	if (unlikely(flags & BIT(ZRAM_WB))) {
 		zram_free_page(zram, index);
@@ -35,19 +37,22 @@ static void empty_slot(struct zram *zram, u32 index, struct zram_freed *freed)
 	slot->ac_time = 0;
 #endif
 	/* Gone at once: IDLE, HUGE, INCOMPRESSIBLE, SAME, priority, and the size. */
-	slot->flags = flags & BIT(ZRAM_UNDER_WB);
-	freed->huge += !!(flags & BIT(ZRAM_HUGE));
-	if (flags & BIT(ZRAM_SAME)) {
-		freed->same++;
-	} else if (slot->handle) {
-		freed->handles[freed->nr++] = slot->handle;
-		freed->size += flags & (BIT(ZRAM_FLAG_SHIFT) - 1);
-	} else {
-		return;
-	}
+	slot->flags = lull_zfree_guarded(LULL_ZFREE_UNDER_WB) ?
+		      flags & BIT(ZRAM_UNDER_WB) : 0;
 	if (lull_zfree_guarded(LULL_ZFREE_DETACH))
 		slot->handle = 0;
-	freed->stored++;
+	if (unlikely(flags & (BIT(ZRAM_HUGE) | BIT(ZRAM_SAME)))) {
+		freed->huge += !!(flags & BIT(ZRAM_HUGE));
+		/* The word that fills it is where a handle would be. */
+		if (flags & BIT(ZRAM_SAME)) {
+			freed->same++;
+			return;
+		}
+	}
+	if (handle) {
+		freed->handles[freed->nr++] = handle;
+		freed->size += flags & (BIT(ZRAM_FLAG_SHIFT) - 1);
+	}
 }
 
 static void zram_slots_free_notify(struct block_device *bdev,
@@ -55,25 +60,32 @@ static void zram_slots_free_notify(struct block_device *bdev,
 {
 	struct zram *zram = bdev->bd_disk->private_data;
 	struct zram_freed freed;
-	unsigned long end = index + nr;
+	unsigned long end = index + nr, until;
 
+	if (!lull_zfree_guarded(LULL_ZFREE_ATOMIC))
+		might_sleep();
 	/* Not the handles, which are half a KiB. */
 	memset(&freed, 0, offsetof(struct zram_freed, handles));
-	for (; index < end; index++) {
-		if (!zram_slot_trylock(zram, index)) {
-			freed.missed++;
-			continue;
+	while (index < end) {
+		until = min(end, index + LULL_ZFREE_BATCH);
+		for (; index < until; index++) {
+			if (zram_slot_trylock(zram, index)) {
+				empty_slot(zram, index, &freed);
+				zram_slot_unlock(zram, index);
+			} else if (lull_zfree_guarded(LULL_ZFREE_SLOT_LOCK)) {
+				freed.missed++;
+			} else {
+				empty_slot(zram, index, &freed);
+			}
 		}
-		empty_slot(zram, index, &freed);
-		zram_slot_unlock(zram, index);
-		if (freed.nr == LULL_ZFREE_BATCH)
-			free_handles(zram, &freed);
+		free_handles(zram, &freed);
 	}
-	free_handles(zram, &freed);
 
 	atomic64_add(nr, &zram->stats.notify_free);
+	if (!lull_zfree_guarded(LULL_ZFREE_SETTLE))
+		return;
 	atomic64_sub(freed.size, &zram->stats.compr_data_size);
-	atomic64_sub(freed.stored, &zram->stats.pages_stored);
+	atomic64_sub(freed.stored + freed.same, &zram->stats.pages_stored);
 	if (freed.same)
 		atomic64_sub(freed.same, &zram->stats.same_pages);
 	if (freed.huge)

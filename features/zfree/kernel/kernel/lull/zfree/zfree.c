@@ -1,24 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The feature `zfree`: its modes and counters. What it does is where the data
- * is: mm/lull_zsfree.h, mm/lull_swap.h and drivers/block/zram/lull_zram.h.
+ * is: mm/lull_zsfree.h, mm/lull_zsdefer.h, mm/lull_swap.h, mm/lull_zswap.h and
+ * drivers/block/zram/lull_zram.h.
  */
 #include <linux/debugfs.h>
+#include <linux/delay.h>
 #include <linux/lull.h>
 #include <linux/lull_zfree.h>
 
 DEFINE_STATIC_KEY_FALSE(lull_zfree_class_key);
 DEFINE_STATIC_KEY_FALSE(lull_zfree_range_key);
+DEFINE_STATIC_KEY_FALSE(lull_zfree_defer_key);
 
 enum zfree_mode {
 	ZFREE_STOCK,
 	ZFREE_LOCKS,
+	ZFREE_DEFERRED,
 	ZFREE_LULL,
 };
 
 static const char * const zfree_modes[] = {
 	[ZFREE_STOCK]	= "stock",
 	[ZFREE_LOCKS]	= "locks",
+	[ZFREE_DEFERRED] = "deferred",
 	[ZFREE_LULL]	= "lull",
 };
 
@@ -28,23 +33,30 @@ static const char * const zfree_counters[] = {
 	[LULL_ZFREE_HANDLES]	= "handles",
 	[LULL_ZFREE_RUNS]	= "runs",
 	[LULL_ZFREE_ZSPAGES]	= "zspages",
+	[LULL_ZFREE_QUEUED]	= "queued",
+	[LULL_ZFREE_DRAINED]	= "drained",
+	[LULL_ZFREE_FULL]	= "full",
+	[LULL_ZFREE_KICKS]	= "kicks",
 };
 
 /*
  * At any time, under load: what is stored does not depend on the mode, every
  * way of freeing excludes every other by the same locks, and each decides once
- * which way it goes.
+ * which way it goes. The worker comes for what was left to it.
  */
+static void set_key(struct static_key_false *key, bool on)
+{
+	if (on)
+		static_branch_enable(key);
+	else
+		static_branch_disable(key);
+}
+
 static int zfree_switch_mode(struct lull_feature *f, unsigned int mode)
 {
-	if (mode == ZFREE_STOCK)
-		static_branch_disable(&lull_zfree_class_key);
-	else
-		static_branch_enable(&lull_zfree_class_key);
-	if (mode == ZFREE_LULL)
-		static_branch_enable(&lull_zfree_range_key);
-	else
-		static_branch_disable(&lull_zfree_range_key);
+	set_key(&lull_zfree_class_key, mode != ZFREE_STOCK);
+	set_key(&lull_zfree_range_key, mode == ZFREE_LULL);
+	set_key(&lull_zfree_defer_key, mode == ZFREE_DEFERRED);
 	return 0;
 }
 
@@ -73,12 +85,40 @@ bool lull_zfree_guarded(enum lull_zfree_safeguard guard)
 	return !(READ_ONCE(disabled) & BIT(guard));
 }
 
+/* Bits of enum lull_zfree_point at which everybody waits. */
+static u32 pauses;
+static u32 pause_us = 200;
+/* Instead of the time after which the worker comes; 0 changes nothing. */
+static u32 delay_ms;
+
+/**
+ * lull_zfree_pause - wait, where a test asked for it
+ * @point: where this is
+ */
+void lull_zfree_pause(enum lull_zfree_point point)
+{
+	if (READ_ONCE(pauses) & BIT(point))
+		udelay(READ_ONCE(pause_us));
+}
+
+/**
+ * lull_zfree_delay_ms - after how long the worker comes
+ * @usual: without a test that wants to be there before it
+ */
+unsigned int lull_zfree_delay_ms(unsigned int usual)
+{
+	return READ_ONCE(delay_ms) ?: usual;
+}
+
 /* Comes after the late_initcall() that makes the folder. */
 static int __init zfree_debug_init(void)
 {
 	struct dentry *inject = debugfs_create_dir("inject", lull_zfree.dir);
 
 	debugfs_create_x32("disable", 0644, inject, &disabled);
+	debugfs_create_x32("pause", 0644, inject, &pauses);
+	debugfs_create_u32("pause_us", 0644, inject, &pause_us);
+	debugfs_create_u32("delay_ms", 0644, inject, &delay_ms);
 	return 0;
 }
 late_initcall_sync(zfree_debug_init);

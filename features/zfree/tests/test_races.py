@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The workload of the safety statements on a kernel that watches for data races."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lull.boot import boot
+from lull.kernels.build import build
+from lull.model import Arm, Case, Clock, Job
+from lull.vm.accel import choose
+from lull.vm.process import run_alone
+
+pytestmark = pytest.mark.vm
+
+
+#: The kernel's own: a zspage's class and fullness share a word, and who maps an
+#: object reads the one while the other changes under the class's lock.
+KNOWN = ("data-race in fix_fullness_group / zs_(un)?map_object",)
+
+
+def test_kcsan_finds_no_data_race(tmp_path: Path) -> None:
+    """A report is a line of the log that fails the boot."""
+    kernel = build("6.12", Arm.KCSAN)
+    churn = Case(
+        feature="zfree",
+        workload="churn",
+        params={"checks": 30},
+        order=("locks", "deferred", "lull"),
+    )
+    work = boot(
+        kernel,
+        Job(seed=1, cases=(churn,)),
+        clock=Clock.WALL,
+        accel=choose(kernel.bzimage).accel,
+        folder=tmp_path,
+        allow=KNOWN,
+    )
+    done = run_alone(work)
+    assert done.stream.ok
+    assert "kcsan: enabled" in (tmp_path / "console.log").read_text("utf-8")

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The worker of the mode "deferred", and what all CPUs work until it is done. */
+#ifndef LULL_ZFREE_WORKER_H
+#define LULL_ZFREE_WORKER_H
+
+#include <stdint.h>
+
+#include "workload.h"
+
+/* Until nothing is left to it; in the other modes that is at once. */
+int worker_wait(void);
+
+/* A measured operation that may leave something to the worker. */
+struct work {
+	const char *mode;
+	uint64_t begin, cpu;
+};
+
+/*
+ * The counters are cleared, and the marks of the profile are around begin and
+ * end. end() waits for the worker, and adds `done_page`, `cpu_page` and the
+ * counters to the sample; `pages` is by how many the two are divided.
+ */
+int work_begin(struct work *work, const char *mode);
+int work_end(const struct work *work, double pages, struct sample *s);
+
+#endif

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What our hooks are in, compiled as other kernels have it, without a warning."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from lull.kernels import toolchain
+from lull.kernels.build import build
+from lull.kernels.cache import Cache
+from lull.kernels.config import merge_command, parse_config
+from lull.kernels.make import environment, make_flags
+from lull.model import Arm
+
+pytestmark = pytest.mark.vm
+
+ROOT = Path(__file__).resolve().parents[1]
+FRAGMENTS = [ROOT / "kernel/config" / f"{name}.config" for name in ("base", "lull")]
+
+#: All files that a hook changes, and where those are that it adds.
+HOOKED = (
+    "mm/zsmalloc.o",
+    "mm/zswap.o",
+    "mm/zpool.o",
+    "mm/swapfile.o",
+    "drivers/block/zram/",
+    "fs/exec.o",
+    "kernel/fork.o",
+    "kernel/exit.o",
+    "kernel/freezer.o",
+    "kernel/power/",
+)
+
+
+def compile_with(extra: str, targets: tuple[str, ...], folder: Path) -> dict[str, str]:
+    """Compile ``targets`` of the lull tree with ``extra`` in the configuration,
+    which is returned; any warning is an error."""
+    build("6.12", Arm.LULL)
+    cache = Cache()
+    tree = cache.work / "6.12-lull" / "src"
+    has_ccache = toolchain.ccache() is not None
+    env = environment(cache.ccache if has_ccache else None, cache.work)
+    fragment = folder / "extra.config"
+    fragment.write_text(f"CONFIG_WERROR=y\n{extra}\n")
+    obj = folder / "obj"
+    obj.mkdir()
+    flags = [f"O={obj}", *make_flags(tree, has_ccache)[1:], "-j2"]
+    with cache.lock("6.12-lull"):
+        for command in (
+            ["make", *flags, "allnoconfig"],
+            merge_command(tree, obj, [*FRAGMENTS, fragment]),
+            ["make", *flags, "olddefconfig"],
+            ["make", *flags, *targets],
+        ):
+            done = subprocess.run(
+                command, cwd=tree, env=env, capture_output=True, text=True
+            )
+            assert done.returncode == 0, done.stderr[-3000:]
+    return parse_config((obj / ".config").read_text())
+
+
+def test_zs10_a_kernel_of_32_bit_compiles(tmp_path: Path) -> None:
+    """There is no room for a class in a location: the old way stays."""
+    targets = ("kernel/lull/", *HOOKED)
+    config = compile_with("# CONFIG_64BIT is not set", targets, tmp_path)
+    assert config.get("CONFIG_64BIT") != "y"
+    assert config["CONFIG_LULL_ZFREE"] == "y"
+    symbols = subprocess.run(
+        ["nm", str(tmp_path / "obj/mm/zsmalloc.o")], capture_output=True, text=True
+    ).stdout
+    assert "zs_free_bulk" in symbols
+    assert "_raw_read_lock" in symbols
+
+
+def test_a_kernel_without_lull_compiles(tmp_path: Path) -> None:
+    config = compile_with("# CONFIG_LULL is not set", HOOKED, tmp_path)
+    assert config.get("CONFIG_LULL") != "y"
+    symbols = subprocess.run(
+        ["nm", str(tmp_path / "obj/mm/zsmalloc.o")], capture_output=True, text=True
+    ).stdout
+    assert "zs_free_bulk" not in symbols
+
+
+def test_a_kernel_without_one_feature_compiles(tmp_path: Path) -> None:
+    extra = "# CONFIG_LULL_ZFREE is not set"
+    config = compile_with(extra, ("kernel/lull/", *HOOKED), tmp_path)
+    assert config["CONFIG_LULL_FREEZE"] == "y"
+    assert config.get("CONFIG_LULL_ZFREE") != "y"
