@@ -168,15 +168,19 @@ def _problems(feature: Feature, name: str) -> Iterator[tuple[str, str]]:
         yield from _bad_published(feature, table, f"published[{i}]", seen)
 
 
+def _bad_metric(feature: Feature, name: str, field: str) -> Iterator[tuple[str, str]]:
+    if name not in feature.metrics:
+        known = ", ".join(feature.metrics) or "none"
+        yield f"{field}.metric", f"unknown: {name!r}; known: {known}"
+
+
 def _bad_published(
     feature: Feature,
     table: Published,
     field: str,
     measured: list[tuple[str, dict[str, Value]]],
 ) -> Iterator[tuple[str, str]]:
-    if table.metric not in feature.metrics:
-        known = ", ".join(feature.metrics) or "none"
-        yield f"{field}.metric", f"unknown: {table.metric!r}; known: {known}"
+    yield from _bad_metric(feature, table.metric, field)
     for i, row in enumerate(table.rows):
         where = f"{field}.rows[{i}]"
         if len(row.values) != len(table.columns):
@@ -226,9 +230,7 @@ def _bad_expectation(
 ) -> Iterator[tuple[str, str]]:
     params = list(_bad_params(feature, item, field))
     yield from params
-    if item.metric not in feature.metrics:
-        known = ", ".join(feature.metrics) or "none"
-        yield f"{field}.metric", f"unknown: {item.metric!r}; known: {known}"
+    yield from _bad_metric(feature, item.metric, field)
     if item.mode not in feature.mode_names:
         known = ", ".join(feature.mode_names)
         yield f"{field}.mode", f"unknown: {item.mode!r}; known: {known}"

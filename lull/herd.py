@@ -12,12 +12,13 @@ from __future__ import annotations
 import platform
 import re
 import shutil
-import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from lull.command import run as run_command
+from lull.command import tail
 from lull.errors import CannotRun, LabError
 from lull.kernels.cache import Cache, replace_tree
 from lull.kernels.progress import Progress, silent
@@ -162,7 +163,7 @@ def parse(text: str) -> Verdict:
     """Read herd7's output; raises LabError where it has no verdict."""
     match = _OBSERVATION.search(text)
     if not match:
-        raise LabError(f"herd7 gives no verdict\n{_tail(text)}")
+        raise LabError(f"herd7 gives no verdict\n{tail(text)}")
     states = _STATES.search(text)
     return Verdict(
         name=match[1],
@@ -202,7 +203,9 @@ def run(herd: Herd, model: Path, litmus: Path) -> Verdict:
     """Run one litmus test; ``model`` is tools/memory-model of a kernel."""
     if not (model / "linux-kernel.cfg").is_file():
         raise CannotRun("these sources have no memory model", where=str(model))
-    done = _run([*herd.command, "-conf", "linux-kernel.cfg", litmus.resolve()], model)
+    done = run_command(
+        [*herd.command, "-conf", "linux-kernel.cfg", litmus.resolve()], model
+    )
     try:
         return parse(done.stdout)
     except LabError as error:
@@ -265,7 +268,7 @@ def _unpacked(place: Path) -> Herd | None:
 
 def _try(command: list[str]) -> Herd | None:
     try:
-        done = _run([*command, "-version"])
+        done = run_command([*command, "-version"])
     except OSError:
         return None
     version = re.match(r"\d+\.\d+\S*?(?=[,\s])", done.stdout)
@@ -274,25 +277,10 @@ def _try(command: list[str]) -> Herd | None:
     return Herd(tuple(command), version[0])
 
 
-def _run(
-    command: Sequence[str | Path], cwd: Path | None = None
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command,
-        cwd=cwd,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        check=False,
-    )
-
-
 def _check(command: list[str], cwd: Path, what: str) -> None:
-    done = _run(command, cwd)
+    done = run_command(command, cwd)
     if done.returncode:
-        raise _cannot(f"{what}\n{_tail(done.stdout)}")
+        raise _cannot(f"{what}\n{tail(done.stdout)}")
 
 
 def _cannot(what: str) -> CannotRun:
@@ -301,7 +289,3 @@ def _cannot(what: str) -> CannotRun:
         where="herd7",
         hint=f"install {PACKAGE}, so that herd7 is in PATH; 7.58 will do",
     )
-
-
-def _tail(text: str) -> str:
-    return "\n".join(f"    {line}" for line in text.strip().splitlines()[-6:])

@@ -8,11 +8,10 @@ the machine's own business (its apt configuration).
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
 from pathlib import Path
 
+from lull.command import run, tail
 from lull.errors import CannotRun, LabError
 from lull.files import write_file
 from lull.kernels.bases import Base
@@ -105,21 +104,21 @@ def _fetch(base: Base, cache: Cache, progress: Progress) -> Source:
     download, extract, unpack = fetch_commands(base)
     with cache.temp("fetch") as temp:
         progress(f"{base.name}: downloading {base.package}", 0, 3)
-        done = _run(download, temp)
+        done = run(download, temp)
         if done.returncode:
             raise download_error(base, done.stdout)
         package = next(temp.glob("*.deb"), None)
         if package is None:
             raise LabError(f"apt-get left no package\n{done.stdout}", where="fetch")
         package = package.rename(temp / f"{base.package}.deb")
-        package_version = _run(
-            ["dpkg-deb", "-f", package.name, "Version"], temp, check=True
-        ).stdout.strip()
+        package_version = _unpack(
+            ["dpkg-deb", "-f", package.name, "Version"], temp
+        ).strip()
         progress(f"{base.name}: unpacking {package_version}", 1, 3)
-        _run(extract, temp, check=True)
+        _unpack(extract, temp)
         package.unlink()
         progress(f"{base.name}: unpacking {base.tarball}", 2, 3)
-        _run(unpack, temp, check=True)
+        _unpack(unpack, temp)
         place = cache.sources / base.name / package_version
         new = temp / "new"
         new.mkdir()
@@ -136,31 +135,15 @@ def _fetch(base: Base, cache: Cache, progress: Progress) -> Source:
     return Source(tree=place / "tree", **data)
 
 
-def _run(
-    command: list[str], cwd: Path, check: bool = False
-) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        command,
-        cwd=cwd,
-        env={**os.environ, "LC_ALL": "C"},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        check=False,
-    )
-    if check and done.returncode:
+def _unpack(command: list[str], cwd: Path) -> str:
+    done = run(command, cwd)
+    if done.returncode:
         raise LabError(
-            f"{' '.join(command)} failed ({done.returncode})\n{_tail(done.stdout)}",
+            f"{' '.join(command)} failed ({done.returncode})\n{tail(done.stdout)}",
             where="unpacking the sources",
             hint="see that the disk is not full, and run again",
         )
-    return done
-
-
-def _tail(text: str) -> str:
-    return "\n".join(f"    {line}" for line in text.strip().splitlines()[-6:])
+    return done.stdout
 
 
 def download_error(base: Base, output: str) -> CannotRun:
@@ -174,4 +157,4 @@ def download_error(base: Base, output: str) -> CannotRun:
     else:
         what = f"the package {base.package} cannot be downloaded"
         hint = f"apt-get download {base.package}, to see what is wrong"
-    return CannotRun(f"{what}\n{_tail(output)}", where=f"base {base.name}", hint=hint)
+    return CannotRun(f"{what}\n{tail(output)}", where=f"base {base.name}", hint=hint)
