@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Tables that somebody published, in their layout, with ours beside them.
+"""Tables that somebody published, in their layout, with ours below them.
 
 What they measured is in feature.toml, with its source; the machines differ, so
 that columns compare and not figures.
@@ -15,7 +15,7 @@ from lull.model import Arm, Feature, Published, PublishedRow, Row, Summary
 from lull.table import plain, wrap
 
 _LABEL = 9
-_CELL = 8
+_CELL = 9
 _MS = 1e6  #: ns
 
 
@@ -34,22 +34,20 @@ def _table(table: Published, feature: Feature, rows: Sequence[Row]) -> str:
     if not any(ours for _, ours in measured):
         return ""
     modes = feature.mode_names
-    theirs = _CELL * len(table.columns)
-    lines = wrap(f"{table.title} ({table.source}; and here)", "", "  ")
-    lines += [
-        f"{'':{_LABEL}}{'published, ms':>{theirs}}{'here, ms':>{_CELL * len(modes)}}",
-        _line("", table.columns, modes),
-    ]
+    lines = wrap(f"{table.title}, ms ({table.source})", "", "  ")
+    lines += [_line("", table.columns), _line("here", modes)]
     for line, ours in measured:
-        here = [f"{ours[m] / _MS:.1f}" if m in ours else "-" for m in modes]
         there = [f"{value:.1f}" if value else "-" for value in line.values]
-        lines.append(_line(line.label, there, here))
+        lines.append(_line(line.label, there))
+        if not ours:
+            continue
+        here = [f"{ours[m] / _MS:.1f}" if m in ours else "-" for m in modes]
+        lines.append(_line("", here))
         if STOCK in ours:
             gains = [
-                f"{ours[STOCK] / ours[m]:.2f}x" if m in ours and m != STOCK else ""
-                for m in modes
+                f"{ours[STOCK] / ours[m]:.2f}x" if m in ours else "" for m in modes
             ]
-            lines.append(_line("", [""] * len(there), gains))
+            lines.append(_line("", ["", *gains[1:]]))
     return "\n".join(lines)
 
 
@@ -68,6 +66,5 @@ def _medians(
     }
 
 
-def _line(label: str, theirs: Sequence[str], ours: Sequence[str]) -> str:
-    cells = "".join(f"{cell:>{_CELL}}" for cell in (*theirs, *ours))
-    return f"{label:{_LABEL}}{cells}".rstrip()
+def _line(label: str, cells: Sequence[str]) -> str:
+    return f"{label:{_LABEL}}{''.join(f'{cell:>{_CELL}}' for cell in cells)}".rstrip()
