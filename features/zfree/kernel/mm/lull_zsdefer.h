@@ -9,8 +9,8 @@
  * litmus/ has both directions.
  *
  * The worker is called once for many handles: armed says that it will come. It
- * comes again until it has found nothing, and then gives up its arming in a way
- * that misses nobody (deferred_work()).
+ * comes again until it has found nothing, and then goes to rest in a way that
+ * misses nobody (deferred_work()).
  */
 
 #ifdef CONFIG_LULL_ZFREE
@@ -34,6 +34,8 @@ struct zs_deferred {
 	struct delayed_work work;
 	/* Not a bool: not all machines exchange single bytes. */
 	int armed;
+	/* The grace period that begins when armed is cleared. */
+	unsigned long cleared;
 	spinlock_t drain_lock;
 	struct list_head all;
 };
@@ -193,6 +195,20 @@ static bool make_rings(struct zs_deferred *d)
 	return true;
 }
 
+static void run_again(struct zs_deferred *d, unsigned int ms)
+{
+	queue_delayed_work(deferred_wq, &d->work, msecs_to_jiffies(ms));
+}
+
+/*
+ * To rest without a handle left behind: clear armed, and look once more when a
+ * grace period is over. Whoever was between its store of head and its look at
+ * armed has preemption off, so that the grace period has waited for it, and its
+ * handle is found. Whoever comes later finds armed cleared, and calls.
+ *
+ * The grace period is asked for and not waited for: it may take as long as a CPU
+ * is busy in the kernel, and a ring is full sooner.
+ */
 static void deferred_work(struct work_struct *work)
 {
 	struct zs_deferred *d = container_of(to_delayed_work(work),
@@ -200,22 +216,22 @@ static void deferred_work(struct work_struct *work)
 	/* Before memory is asked for, which may take its time. */
 	unsigned long drained = drain_rings(d);
 	bool lacking = lull_zfree_deferred() && !make_rings(d);
-	unsigned int again = lull_zfree_delay_ms(DEFERRED_MS);
+	unsigned int usual = lull_zfree_delay_ms(DEFERRED_MS);
 
-	if (!drained && lacking) {
-		again = DEFERRED_RETRY_MS;
-	} else if (!drained) {
-		/*
-		 * Whoever was between its store of head and its look at armed
-		 * has preemption off, and is waited for; its handle is found
-		 * below. Whoever comes later finds armed cleared, and calls.
-		 */
+	if (drained) {
+		WRITE_ONCE(d->armed, 1);
+		run_again(d, usual);
+	} else if (lacking) {
+		run_again(d, DEFERRED_RETRY_MS);
+	} else if (READ_ONCE(d->armed)) {
 		WRITE_ONCE(d->armed, 0);
-		synchronize_rcu();
-		if (!nr_deferred(d) || xchg(&d->armed, 1))
-			return;
+		d->cleared = start_poll_synchronize_rcu();
+		run_again(d, usual);
+	} else if (!poll_state_synchronize_rcu(d->cleared)) {
+		run_again(d, usual);
+	} else if (nr_deferred(d)) {
+		run_again(d, 0);
 	}
-	queue_delayed_work(deferred_wq, &d->work, msecs_to_jiffies(again));
 }
 
 /* Whether there was anything, whoever has freed it. */
