@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from lull.errors import CannotRun
 from lull.herd import Herd, expected, herd, run
 from lull.kernels.bases import load_base
 from lull.kernels.cache import Cache
@@ -24,7 +25,11 @@ FILES = sorted((Path(__file__).parents[1] / "litmus").glob("*.litmus"))
 
 @pytest.fixture(scope="module")
 def herd7() -> Herd:
-    return herd()
+    """Debian's sid has it, which is not ours to promise."""
+    try:
+        return herd()
+    except CannotRun as error:
+        pytest.skip(str(error))
 
 
 @pytest.fixture(scope="module")
