@@ -36,6 +36,7 @@ struct zs_deferred {
 	int armed;
 	/* The grace period that begins when armed is cleared. */
 	unsigned long cleared;
+	/* One drainer at a time; also while it frees what it took. */
 	spinlock_t drain_lock;
 	struct list_head all;
 };
@@ -91,6 +92,7 @@ static bool zs_defer(struct zs_pool *pool, unsigned long handle)
 		unsigned int head = ring->head;
 
 		if (!lull_zfree_guarded(LULL_ZFREE_PUBLISH)) {
+			/* Too early: what the test of ZS7 has to notice. */
 			smp_store_release(&ring->head, head + 1);
 			lull_zfree_pause(LULL_ZFREE_AT_PUBLISH);
 		}
