@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from lull.kernels import toolchain
-from lull.kernels.build import build
+from lull.kernels import source, toolchain
+from lull.kernels.bases import load_base
+from lull.kernels.build import build, open_tree, plan_build
 from lull.kernels.cache import Cache
 from lull.kernels.config import merge_command, parse_config
 from lull.kernels.make import environment, make_flags
+from lull.kernels.progress import silent
 from lull.model import Arm
 
 pytestmark = pytest.mark.vm
@@ -41,16 +43,19 @@ def compile_with(extra: str, targets: tuple[str, ...], folder: Path) -> dict[str
     # The untouched one first: the other starts from its objects.
     build("6.12", Arm.STOCK)
     build("6.12", Arm.LULL)
-    cache = Cache()
-    tree = cache.work / "6.12-lull" / "src"
+    cache, base = Cache(), load_base("6.12")
+    plan = plan_build(base, Arm.LULL, source.fetch(base, cache, silent), ROOT)
     has_ccache = toolchain.ccache() is not None
     env = environment(cache.ccache if has_ccache else None, cache.work)
     fragment = folder / "extra.config"
     fragment.write_text(f"CONFIG_WERROR=y\n{extra}\n")
     obj = folder / "obj"
     obj.mkdir()
-    flags = [f"O={obj}", *make_flags(tree, has_ccache)[1:], "-j2"]
-    with cache.lock("6.12-lull"):
+    with cache.lock(plan.name):
+        work, _ = open_tree(plan, cache)
+        work.close()
+        tree = work.source
+        flags = [f"O={obj}", *make_flags(tree, has_ccache)[1:], "-j2"]
         for command in (
             ["make", *flags, "allnoconfig"],
             merge_command(tree, obj, [*FRAGMENTS, fragment]),

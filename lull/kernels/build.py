@@ -111,10 +111,8 @@ def _build(
     plan: Plan, cache: Cache, place: Path, lock: int, progress: Progress
 ) -> Kernel:
     begun = time.monotonic()
-    changes = plan_changes(plan.inputs, reader(plan.source.tree))
-    tree = WorkTree(cache, cache.work / plan.name)
     progress(f"{plan.label}: preparing the tree", 0, 0)
-    fresh = tree.open(plan.source.tree, plan.source.package_version, changes)
+    tree, fresh = open_tree(plan, cache)
     if fresh and plan.arm is Arm.LULL:
         # The two differ in a few files; the debug arm differs in all.
         stock = WorkTree(cache, cache.work / f"{plan.base.name}-{Arm.STOCK}")
@@ -135,6 +133,17 @@ def _build(
     if fresh:
         write_file(_count_file(cache, plan.name), str(lines).encode())
     return _keep(plan, cache, place, tree.source / OBJ, log, time.monotonic() - begun)
+
+
+def open_tree(plan: Plan, cache: Cache) -> tuple[WorkTree, bool]:
+    """The plan's tree, saying what the plan says, and True where it was made anew.
+
+    For the holder of the plan's lock, who closes it. A kernel in the cache says
+    nothing of the tree: another checkout may have been built there since.
+    """
+    changes = plan_changes(plan.inputs, reader(plan.source.tree))
+    tree = WorkTree(cache, cache.work / plan.name)
+    return tree, tree.open(plan.source.tree, plan.source.package_version, changes)
 
 
 def make_bzimage(
