@@ -10,13 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from features.outcome import Outcome
-from lull.boot import boot
+from features.boots import Outcome, boot_cases
 from lull.errors import LullError
 from lull.kernels.build import build
 from lull.kernels.record import Kernel
-from lull.model import Arm, Case, Check, Clock, Job
-from lull.vm.accel import choose
+from lull.model import Arm, Case, Check
 from lull.vm.process import run_alone
 
 
@@ -31,15 +29,7 @@ def run_debug(debug_kernel: Kernel, tmp_path: Path) -> Callable[..., tuple[Check
     """Run cases in one boot, all of which hold, and return the verdicts."""
 
     def run(*cases: Case) -> tuple[Check, ...]:
-        work = boot(
-            debug_kernel,
-            Job(seed=1, cases=cases),
-            clock=Clock.WALL,
-            accel=choose(debug_kernel.bzimage).accel,
-            folder=tmp_path,
-        )
-        done = run_alone(work)
-        assert done.stream.done
+        done = run_alone(boot_cases(debug_kernel, cases, tmp_path))
         said = "\n".join(check.text for check in done.stream.checks)
         assert done.stream.ok, said
         return done.stream.checks
@@ -53,23 +43,15 @@ def run_boots(
 ) -> Callable[[Mapping[str, tuple[Case, ...]]], dict[str, Outcome]]:
     """Run a boot for each name, side by side, and return how each ended."""
     folder = tmp_path_factory.mktemp("boots")
-    accel = choose(debug_kernel.bzimage).accel
 
     async def one(
         places: asyncio.Semaphore, name: str, cases: tuple[Case, ...]
     ) -> Outcome:
         async with places:
             try:
-                done = await boot(
-                    debug_kernel,
-                    Job(seed=1, cases=cases),
-                    clock=Clock.WALL,
-                    accel=accel,
-                    folder=folder / name,
-                )
+                done = await boot_cases(debug_kernel, cases, folder / name)
             except LullError as error:
                 return error
-        assert done.stream.done
         return done.stream.checks
 
     async def gather(jobs: Mapping[str, tuple[Case, ...]]) -> dict[str, Outcome]:

@@ -23,6 +23,7 @@ from lull.model import (
     Feature,
     Mode,
     Published,
+    PublishedRow,
     Value,
     Workload,
 )
@@ -163,9 +164,9 @@ def _problems(feature: Feature, name: str) -> Iterator[tuple[str, str]]:
             yield field, "the same workload and parameters as a case before it"
         seen.append(key)
     for i, expectation in enumerate(feature.expectations):
-        yield from _bad_expectation(feature, expectation, f"expectations[{i}]", seen)
+        yield from _bad_expectation(feature, expectation, f"expectations[{i}]")
     for i, table in enumerate(feature.published):
-        yield from _bad_published(feature, table, f"published[{i}]", seen)
+        yield from _bad_published(feature, table, f"published[{i}]")
 
 
 def _bad_metric(feature: Feature, name: str, field: str) -> Iterator[tuple[str, str]]:
@@ -174,11 +175,27 @@ def _bad_metric(feature: Feature, name: str, field: str) -> Iterator[tuple[str, 
         yield f"{field}.metric", f"unknown: {name!r}; known: {known}"
 
 
+def _unmeasured(
+    feature: Feature, item: Expectation | PublishedRow, field: str, clock: Clock | None
+) -> Iterator[tuple[str, str]]:
+    """A case that is on another clock only would never be held against it."""
+    wanted = full_params(feature, item.workload, item.params)
+    clocks = [
+        case.clock
+        for case in feature.cases
+        if case.workload == item.workload
+        and full_params(feature, case.workload, case.params) == wanted
+    ]
+    if not clocks:
+        yield field, "no case measures this workload with these parameters"
+    elif clock is not None and not {None, clock} & set(clocks):
+        yield f"{field}.clock", f"the case is not measured on {clock}"
+
+
 def _bad_published(
     feature: Feature,
     table: Published,
     field: str,
-    measured: list[tuple[str, dict[str, Value]]],
 ) -> Iterator[tuple[str, str]]:
     yield from _bad_metric(feature, table.metric, field)
     for i, row in enumerate(table.rows):
@@ -188,9 +205,7 @@ def _bad_published(
                 f"{where}.values",
                 f"{len(row.values)} for {len(table.columns)} columns",
             )
-        key = (row.workload, full_params(feature, row.workload, row.params))
-        if key not in measured:
-            yield where, "no case measures this workload with these parameters"
+        yield from _unmeasured(feature, row, where, None)
 
 
 def _bad_modes(feature: Feature) -> Iterator[tuple[str, str]]:
@@ -226,7 +241,6 @@ def _bad_expectation(
     feature: Feature,
     item: Expectation,
     field: str,
-    measured: list[tuple[str, dict[str, Value]]],
 ) -> Iterator[tuple[str, str]]:
     params = list(_bad_params(feature, item, field))
     yield from params
@@ -238,6 +252,5 @@ def _bad_expectation(
         yield f"{field}.control", "goes with mode 'stock', and only with it"
     if item.min is None and item.max is None and item.aim is None:
         yield field, "has none of min, max and aim"
-    key = (item.workload, full_params(feature, item.workload, item.params))
-    if not params and key not in measured:
-        yield field, "no case measures this workload with these parameters"
+    if not params:
+        yield from _unmeasured(feature, item, field, item.clock)

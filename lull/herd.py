@@ -17,12 +17,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from lull.command import run as run_command
-from lull.command import tail
 from lull.errors import CannotRun, LabError
 from lull.kernels.cache import Cache, replace_tree
 from lull.kernels.progress import Progress, silent
 from lull.kernels.toolchain import need_fetch_tools
+from lull.programs import run as run_command
+from lull.programs import tail
 from lull.resources import GB
 
 PACKAGE = "herdtools7"

@@ -9,7 +9,7 @@
  * The CPU time, in ns, of all processes that live and of all children that the
  * caller has waited for. A difference of two is the work of all CPUs between
  * them, but for interrupts of the idle task and for processes of others that
- * ended. Reading it costs about 10 us a process.
+ * ended.
  */
 uint64_t cpu_ns(void);
 

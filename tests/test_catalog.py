@@ -63,6 +63,9 @@ def test_select_keeps_the_order_and_drops_repetitions() -> None:
         ('params = { zombies = 30000 }\nmetric = "total"\nmode = "lull"',
          'params = { zombies = 7 }\nmetric = "total"\nmode = "lull"',
          "expectations[0]: no case"),
+        ('params = { zombies = 30000 }\nquick = true',
+         'params = { zombies = 30000 }\nclock = "wall"',
+         "expectations[0].clock: the case is not measured on insn"),
         ("[metrics.total]", "[metrics.total", "not TOML"),
     ],
 )  # fmt: skip

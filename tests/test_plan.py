@@ -66,6 +66,22 @@ def test_parallel_cases_come_last_in_boots_of_their_mode(request_: Request) -> N
         assert f"mode {boot.mode}, seed 7" in boot.title
 
 
+def test_zswap_is_not_enabled_where_cpus_run_at_once(request_: Request) -> None:
+    """That patches a static key: such a boot has it on from its start."""
+    zfree = dataclasses.replace(
+        request_, features=select(["zfree"]), clock=Clock.WALL, quick=False
+    )
+    with_zswap = [
+        boot
+        for boot in plan(zfree)
+        if boot.parallel and any(c.params.get("zswap") for c in boot.job.cases)
+    ]
+    assert with_zswap
+    for boot in with_zswap:
+        assert "zswap.enabled=1" in boot.words
+        assert all(c.params["zswap"] for c in boot.job.cases)
+
+
 def test_workloads_and_modes_restrict(request_: Request) -> None:
     few = dataclasses.replace(request_, workloads=("sleepers",), modes=("lull",))
     boots = plan(few)

@@ -11,7 +11,6 @@ import json
 import re
 from pathlib import Path
 
-from lull.command import run, tail
 from lull.errors import CannotRun, LabError
 from lull.files import write_file
 from lull.kernels.bases import Base
@@ -19,6 +18,7 @@ from lull.kernels.cache import NEED_COLD, Cache, replace_tree
 from lull.kernels.progress import Progress, silent
 from lull.kernels.toolchain import need_fetch_tools
 from lull.model import Record
+from lull.programs import run, tail
 
 #: What apt says when it knows no such package, or no version of it.
 _UNKNOWN = re.compile(

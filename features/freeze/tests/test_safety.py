@@ -13,7 +13,7 @@ from enum import IntFlag
 
 import pytest
 
-from features.outcome import Outcome, verdicts
+from features.boots import Outcome, verdicts
 from lull.errors import GuestPanic
 from lull.model import Case, Check, Value
 

@@ -20,7 +20,7 @@ from lull.kernels.source import fetch
 # They boot nothing, but download what only those that boot download.
 pytestmark = pytest.mark.vm
 
-FILES = sorted((Path(__file__).parents[1] / "litmus").glob("*.litmus"))
+FILES = sorted((Path(__file__).parent / "litmus").glob("*.litmus"))
 
 
 @pytest.fixture(scope="module")

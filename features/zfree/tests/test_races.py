@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from lull.boot import boot
+from features.boots import boot_cases
 from lull.kernels.build import build
-from lull.model import Arm, Case, Clock, Job
-from lull.vm.accel import choose
+from lull.model import Arm, Case
 from lull.vm.process import run_alone
 
 pytestmark = pytest.mark.vm
@@ -30,14 +29,6 @@ def test_kcsan_finds_no_data_race(tmp_path: Path) -> None:
         params={"checks": 30},
         order=("locks", "deferred", "lull"),
     )
-    work = boot(
-        kernel,
-        Job(seed=1, cases=(churn,)),
-        clock=Clock.WALL,
-        accel=choose(kernel.bzimage).accel,
-        folder=tmp_path,
-        allow=KNOWN,
-    )
-    done = run_alone(work)
+    done = run_alone(boot_cases(kernel, (churn,), tmp_path, allow=KNOWN))
     assert done.stream.ok
     assert "kcsan: enabled" in (tmp_path / "console.log").read_text("utf-8")

@@ -6,7 +6,7 @@
  * A ring has one producer, the tasks of its CPU with preemption off, and one
  * drainer at a time, whoever holds drain_lock. Each writes an index of its own
  * and reads the other's; the barriers are commented where they are, and
- * litmus/ has both directions.
+ * the feature's litmus tests have both directions.
  *
  * The worker is called once for many handles: armed says that it will come. It
  * comes again until it has found nothing, and then goes to rest in a way that

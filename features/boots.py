@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The boots of safety tests, and how they end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from lull.boot import Boot, boot
+from lull.errors import LullError
+from lull.kernels.record import Kernel
+from lull.model import Case, Check, Clock, Job
+from lull.vm.accel import choose
+
+#: The verdicts of a boot that came to its end, or what ended it.
+Outcome = tuple[Check, ...] | LullError
+
+
+def verdicts(outcome: Outcome) -> tuple[Check, ...]:
+    """The verdicts; raises what ended the boot where it did not come to them."""
+    if isinstance(outcome, LullError):
+        raise outcome
+    return outcome
+
+
+async def boot_cases(
+    kernel: Kernel, cases: tuple[Case, ...], folder: Path, allow: Sequence[str] = ()
+) -> Boot:
+    """One boot of a kernel with checkers in it; raises as ``lull.boot.boot``."""
+    done = await boot(
+        kernel,
+        Job(seed=1, cases=cases),
+        clock=Clock.WALL,
+        accel=choose(kernel.bzimage).accel,
+        folder=folder,
+        allow=allow,
+    )
+    assert done.stream.done
+    return done
