@@ -58,6 +58,9 @@ void kernel_log_tail(char *buf, size_t size, unsigned int lines);
 /* False when the text is not a plain decimal number. */
 bool parse_u64(const char *text, uint64_t *value);
 
+/* The caller, and whom it starts from now on, on that CPU alone. */
+int pin_cpu(int cpu);
+
 uint64_t now_ns(void);
 /* They sleep the whole time unless interrupted. */
 void sleep_ns(uint64_t ns);

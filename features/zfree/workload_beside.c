@@ -6,7 +6,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sched.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -15,6 +14,7 @@
 
 #include "crew.h"
 #include "job.h"
+#include "latency.h"
 #include "pages.h"
 #include "perturb.h"
 #include "util.h"
@@ -33,25 +33,12 @@
 static struct notes {
 	volatile int soon, go, stop, ready;
 	uint64_t late_max;
-	unsigned int outs;
-	uint64_t out_ns[OUT_MAX];
 } *notes;
+static struct latencies *outs;
 
 static struct zram zram = ZRAM_NONE;
 static struct pages pages;
 static pid_t sleeper, outer;
-
-static int pin(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set) < 0)
-		return fail(STATUS_LACKING, "sched_setaffinity", "no CPU %d: %s", cpu,
-			    strerror(errno));
-	return 0;
-}
 
 /* Out of the way until the memory is where it has to be. */
 static void wait_soon(void)
@@ -68,7 +55,7 @@ static void sleep_beside(void)
 	struct timespec at;
 	uint64_t due, now;
 
-	if (pin(UNMAP_CPU) < 0 || sched_setscheduler(0, SCHED_FIFO, &param) < 0)
+	if (pin_cpu(UNMAP_CPU) < 0 || sched_setscheduler(0, SCHED_FIFO, &param) < 0)
 		_exit(1);
 	wait_soon();
 	due = now_ns();
@@ -92,7 +79,7 @@ static void out_beside(uint64_t seed)
 {
 	struct pages mine;
 
-	if (pin(OUT_CPU) < 0 || pages_make(&mine, (size_t)OUT_MB << 20, seed) < 0)
+	if (pin_cpu(OUT_CPU) < 0 || pages_make(&mine, (size_t)OUT_MB << 20, seed) < 0)
 		_exit(1);
 	wait_soon();
 	/* Not asleep: it has to be there from the start. */
@@ -102,8 +89,7 @@ static void out_beside(uint64_t seed)
 		uint64_t begin = now_ns();
 
 		madvise(mine.start + (size_t)i * PAGE_BYTES, PAGE_BYTES, MADV_PAGEOUT);
-		notes->out_ns[i] = now_ns() - begin;
-		notes->outs = i + 1;
+		latencies_add(outs, now_ns() - begin);
 	}
 	_exit(0);
 }
@@ -125,6 +111,7 @@ static int start(const struct job_case *c)
 	pid_t probe = getpid();
 
 	memset(notes, 0, sizeof(*notes));
+	latencies_clear(outs);
 	sleeper = job_number(c, "sleeper") ? fork() : 0;
 	if (job_number(c, "sleeper") && !sleeper) {
 		crew_member(probe);
@@ -147,18 +134,13 @@ static int start(const struct job_case *c)
 	return 0;
 }
 
-static int by_size(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static int beside_setup(const struct job_case *c)
 {
 	if (!notes)
 		notes = crew_memory(sizeof(*notes));
-	if (!notes)
+	if (!outs)
+		outs = latencies_make(OUT_MAX);
+	if (!notes || !outs)
 		return -1;
 	return zram_start_for(&zram, c, job_number(c, "mb") + OUT_MB);
 }
@@ -172,7 +154,7 @@ static int beside_round(const struct job_case *c, const char *mode, struct sampl
 	if (worker_wait() < 0 || sched_getaffinity(0, sizeof(before), &before) < 0)
 		return -1;
 	/* Started first: a child would have the memory, too, and keep it. */
-	if (start(c) < 0 || pin(UNMAP_CPU) < 0 ||
+	if (start(c) < 0 || pin_cpu(UNMAP_CPU) < 0 ||
 	    pages_make(&pages, job_number(c, "mb") << 20, perturb_below(UINT32_MAX)) < 0 ||
 	    pages_out(&pages) < 0)
 		return -1;
@@ -189,13 +171,11 @@ static int beside_round(const struct job_case *c, const char *mode, struct sampl
 		sample_add(s, "late_max", (double)notes->late_max);
 	if (!job_number(c, "outer"))
 		return worker_wait();
-	if (!notes->outs)
+	if (!outs->n)
 		return fail(STATUS_FAILED, "beside", "nothing was paged out meanwhile");
 
-	qsort(notes->out_ns, notes->outs, sizeof(notes->out_ns[0]), by_size);
-	sample_add(s, "outs", notes->outs);
-	sample_add(s, "out_p50", (double)notes->out_ns[notes->outs / 2]);
-	sample_add(s, "out_p99", (double)notes->out_ns[notes->outs * 99 / 100]);
+	sample_add(s, "outs", outs->n);
+	latencies_report(outs, "out", s);
 	return worker_wait();
 }
 

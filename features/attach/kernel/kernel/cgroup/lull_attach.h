@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A write to cgroup.procs, cgroup.threads or tasks in the modes of Lull's
+ * feature `attach` that lock only the thread groups that move. Included by
+ * cgroup.c; v1's files come here, too.
+ */
+#include <linux/cpu.h>
+#include <linux/ctype.h>
+#include <linux/lull_attach.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+
+#ifdef CONFIG_LULL_ATTACH
+
+/* One of the processes, or threads, that a write names. */
+struct attach_target {
+	const char *end;		/* of its PID in the text */
+	pid_t pid;			/* as written; 0 is the writer */
+	bool there;			/* nothing to do */
+	bool locked;			/* its thread group is */
+	struct task_struct *task;	/* a reference; the leader, if all move */
+};
+
+struct attach_write {
+	struct kernfs_open_file *of;
+	struct cgroup *dst;
+	bool threadgroup;
+	bool again;			/* a PID had become another task's */
+	unsigned int nr;
+	struct attach_target *targets;
+};
+
+#define for_each_target(t, w)						\
+	for (t = (w)->targets; t < (w)->targets + (w)->nr; t++)
+
+static struct lull_attach_group *group_of(struct attach_target *t)
+{
+	return &t->task->signal->lull_attach;
+}
+
+/**
+ * __lull_attach_alone - can a task be moved by itself without any lock?
+ * @tsk: the task
+ *
+ * Who is in here neither forks nor execs nor exits, and cgroup_mutex keeps
+ * other writers away.
+ */
+bool __lull_attach_alone(struct task_struct *tsk)
+{
+	lockdep_assert_held(&cgroup_mutex);
+	if (tsk != current)
+		return false;
+	lull_attach_count(LULL_ATTACH_ALONE);
+	return true;
+}
+
+static unsigned int count_words(const char *text)
+{
+	unsigned int nr = 0;
+
+	for (text = skip_spaces(text); *text; text = skip_spaces(text)) {
+		nr++;
+		while (*text && !isspace(*text))
+			text++;
+	}
+	return nr;
+}
+
+/* In place; each word must be a PID as stock takes it. */
+static int parse_words(char *text, struct attach_write *w)
+{
+	struct attach_target *t;
+
+	for_each_target(t, w) {
+		char *end, ended_by;
+		int ret;
+
+		text = skip_spaces(text);
+		for (end = text; *end && !isspace(*end); end++)
+			;
+		ended_by = *end;
+		*end = '\0';
+		ret = kstrtoint(text, 0, &t->pid);
+		*end = ended_by;
+		if (ret || t->pid < 0)
+			return -EINVAL;
+		t->end = end;
+		text = end;
+	}
+	return 0;
+}
+
+/* Under RCU. */
+static struct task_struct *look_up(const struct attach_target *t,
+				   bool threadgroup)
+{
+	struct task_struct *tsk;
+
+	tsk = t->pid ? find_task_by_vpid(t->pid) : current;
+	return tsk && threadgroup ? tsk->group_leader : tsk;
+}
+
+static void put_targets(struct attach_write *w)
+{
+	struct attach_target *t;
+
+	for_each_target(t, w) {
+		if (t->task)
+			put_task_struct(t->task);
+		t->task = NULL;
+	}
+}
+
+static int find_targets(struct attach_write *w)
+{
+	struct attach_target *t;
+	int ret = 0;
+
+	rcu_read_lock();
+	for_each_target(t, w) {
+		struct task_struct *tsk = look_up(t, w->threadgroup);
+
+		if (!tsk) {
+			ret = -ESRCH;
+			break;
+		}
+		/* As stock: a kthread that must stay where it is. */
+		if (tsk->no_cgroup_migration || (tsk->flags & PF_NO_SETAFFINITY)) {
+			ret = -EINVAL;
+			break;
+		}
+		t->task = get_task_struct(tsk);
+	}
+	rcu_read_unlock();
+	return ret;
+}
+
+/*
+ * Between the lookup and the lock, exec by another thread may have made that one
+ * the leader, and the PID's; or the task was reaped, and the PID is free.
+ */
+static bool still_the_same(struct attach_write *w)
+{
+	struct attach_target *t;
+	bool same = true;
+
+	rcu_read_lock();
+	for_each_target(t, w) {
+		if (lull_attach_guarded(LULL_ATTACH_LEADER))
+			same &= look_up(t, w->threadgroup) == t->task;
+		else
+			t->there |= !pid_alive(t->task);
+	}
+	rcu_read_unlock();
+	return same;
+}
+
+/*
+ * Stock's checks, with the credentials that the file was opened with. The task
+ * has to be in its cgroup: locked, or found there.
+ */
+static int may_attach(struct attach_write *w, struct task_struct *task)
+{
+	const struct cred *cred = w->of->file->f_cred, *tcred, *saved;
+	struct cgroup_file_ctx *ctx = w->of->priv;
+	struct cgroup *src;
+	int ret = 0;
+
+	if (!cgroup_on_dfl(w->dst)) {
+		tcred = get_task_cred(task);
+		if (!uid_eq(cred->euid, GLOBAL_ROOT_UID) &&
+		    !uid_eq(cred->euid, tcred->uid) &&
+		    !uid_eq(cred->euid, tcred->suid))
+			ret = -EACCES;
+		put_cred(tcred);
+		return ret;
+	}
+
+	spin_lock_irq(&css_set_lock);
+	src = task_cgroup_from_root(task, &cgrp_dfl_root);
+	spin_unlock_irq(&css_set_lock);
+	saved = override_creds(cred);
+	ret = cgroup_attach_permissions(src, w->dst,
+					w->of->file->f_path.dentry->d_sb,
+					w->threadgroup, ctx->ns);
+	revert_creds(saved);
+	return ret;
+}
+
+/* Under css_set_lock. */
+static bool task_is_there(struct task_struct *tsk, struct cgroup *dst)
+{
+	/* As in a migration: who exits is not moved. */
+	if (tsk->flags & PF_EXITING)
+		return true;
+	/* Being made: its css_set is not the one that it is going to have. */
+	if (list_empty(&tsk->cg_list) && lull_attach_guarded(LULL_ATTACH_LINKED))
+		return false;
+	return task_cgroup_from_root(tsk, dst->root) == dst;
+}
+
+/*
+ * Are all threads where they are to go? They stay there until cgroup_mutex is
+ * dropped: migration needs it, and new threads come to where one of them is.
+ * They may come and go meanwhile, and the leader may change: hence no walk that
+ * ends where it has begun.
+ */
+static bool is_there(struct attach_write *w, struct task_struct *task)
+{
+	struct task_struct *tsk;
+	bool there = true;
+
+	rcu_read_lock();
+	spin_lock_irq(&css_set_lock);
+	if (w->threadgroup) {
+		for_each_thread(task, tsk)
+			there = there && task_is_there(tsk, w->dst);
+	} else {
+		there = task_is_there(task, w->dst);
+	}
+	spin_unlock_irq(&css_set_lock);
+	rcu_read_unlock();
+	return there;
+}
+
+/* What has nothing to do; permissions are stock's all the same. */
+static int skip_those_there(struct attach_write *w)
+{
+	struct attach_target *t;
+	int ret = 0;
+
+	for_each_target(t, w) {
+		t->there = lull_attach_less() && is_there(w, t->task);
+		if (!t->there)
+			continue;
+		ret = may_attach(w, t->task);
+		if (ret)
+			break;
+		lull_attach_count(LULL_ATTACH_THERE);
+	}
+	return ret;
+}
+
+/* Can't change: it is the writer, without other threads that would move. */
+static bool needs_no_lock(struct attach_write *w, struct attach_target *t)
+{
+	/* Stock's own case. */
+	if (!t->pid && !w->threadgroup)
+		return true;
+	if (w->threadgroup && t->task == current && !thread_group_empty(current) &&
+	    lull_attach_guarded(LULL_ATTACH_SINGLE))
+		return false;
+	return lull_attach_alone(t->task);
+}
+
+static void lock_groups(struct attach_write *w)
+{
+	struct attach_target *t;
+
+	/* Before the groups' locks, as in cgroup_attach_lock(). */
+	cpus_read_lock();
+	lull_attach_round_begin();
+	for_each_target(t, w) {
+		t->locked = !t->there && !needs_no_lock(w, t);
+		if (t->locked)
+			lull_attach_group_lock(group_of(t));
+	}
+}
+
+static void unlock_groups(struct attach_write *w)
+{
+	struct attach_target *t;
+
+	for_each_target(t, w)
+		if (t->locked)
+			lull_attach_group_unlock(group_of(t));
+	lull_attach_round_end();
+	cpus_read_unlock();
+}
+
+/* 0, an error if none was moved, else how much of the text is done. */
+static ssize_t move_targets(struct attach_write *w, const char *text)
+{
+	const char *done = text;
+	struct attach_target *t;
+	int ret;
+
+	for_each_target(t, w) {
+		if (!t->there) {
+			ret = may_attach(w, t->task);
+			if (ret)
+				return ret;
+		}
+	}
+	for_each_target(t, w) {
+		if (!t->there) {
+			ret = cgroup_attach_task(w->dst, t->task,
+						 w->threadgroup);
+			if (ret)
+				return done == text ? ret : done - text;
+		}
+		done = t->end;
+	}
+	return 0;
+}
+
+static bool all_are_there(struct attach_write *w)
+{
+	struct attach_target *t;
+
+	for_each_target(t, w)
+		if (!t->there)
+			return false;
+	return true;
+}
+
+static void after_migration(void)
+{
+	struct cgroup_subsys *ss;
+	int ssid;
+
+	for_each_subsys(ss, ssid)
+		if (ss->post_attach)
+			ss->post_attach();
+}
+
+static ssize_t try_write(struct attach_write *w, const char *text)
+{
+	bool puts_late = lull_attach_guarded(LULL_ATTACH_PUT);
+	ssize_t ret;
+
+	w->again = false;
+	ret = find_targets(w);
+	if (!ret)
+		ret = skip_those_there(w);
+	if (ret || all_are_there(w)) {
+		put_targets(w);
+		return ret;
+	}
+
+	lull_attach_pause(LULL_ATTACH_AT_LOCK);
+	lock_groups(w);
+	w->again = !still_the_same(w);
+	if (!w->again)
+		ret = move_targets(w, text);
+	if (!puts_late)
+		put_task_struct(w->targets->task);
+	lull_attach_pause(LULL_ATTACH_AT_UNLOCK);
+	unlock_groups(w);
+	if (!puts_late)
+		w->targets->task = NULL;
+	/* Only now: the locks are in what a reference keeps. */
+	put_targets(w);
+	if (!w->again)
+		after_migration();
+	return ret;
+}
+
+/**
+ * lull_attach_write - move what a write to a cgroup's file names
+ * @of: the file
+ * @dst: its cgroup; cgroup_mutex is held
+ * @buf: one PID; in the mode "lull" any number of them, with space between
+ * @threadgroup: whole processes, not single threads
+ *
+ * All PIDs are looked up, locked and checked before the first is moved. If a
+ * controller then refuses one, those before it have moved, and the short count
+ * says so.
+ *
+ * Return: 0 when all of it is done, an error when nothing is, else how many
+ * bytes of @buf are.
+ */
+ssize_t lull_attach_write(struct kernfs_open_file *of, struct cgroup *dst,
+			  char *buf, bool threadgroup)
+{
+	struct attach_target one;
+	struct attach_write w = {
+		.of = of,
+		.dst = dst,
+		.threadgroup = threadgroup,
+		.targets = &one,
+		.nr = 1,
+	};
+	ssize_t ret;
+
+	lockdep_assert_held(&cgroup_mutex);
+	if (count_words(buf) > 1 && lull_attach_less())
+		w.nr = count_words(buf);
+	else if (count_words(buf) != 1)
+		return -EINVAL;
+	if (w.nr > 1) {
+		w.targets = kvmalloc_array(w.nr, sizeof(one), GFP_KERNEL);
+		if (!w.targets)
+			return -ENOMEM;
+		lull_attach_count(LULL_ATTACH_BATCHES);
+	}
+	memset(w.targets, 0, w.nr * sizeof(one));
+
+	ret = parse_words(buf, &w);
+	if (!ret)
+		ret = try_write(&w, buf);
+	while (w.again) {
+		lull_attach_count(LULL_ATTACH_AGAIN);
+		ret = try_write(&w, buf);
+	}
+
+	if (w.targets != &one)
+		kvfree(w.targets);
+	return ret;
+}
+
+#endif /* CONFIG_LULL_ATTACH */
