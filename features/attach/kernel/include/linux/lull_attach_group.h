@@ -62,8 +62,6 @@ static inline void lull_attach_release(struct task_struct *tsk)
 
 struct lull_attach_group { };
 
-#define LULL_ATTACH_GROUP_INIT(name) { }
-
 static inline void lull_attach_hold(struct task_struct *tsk) { }
 static inline void lull_attach_release(struct task_struct *tsk) { }
 

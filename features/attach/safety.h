@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the workloads share that try the numbered statements: the injections of
+ * a debug kernel, and somebody who changes the mode all the time.
+ */
+#ifndef LULL_ATTACH_SAFETY_H
+#define LULL_ATTACH_SAFETY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "cgroup.h"
+#include "job.h"
+
+/* Whom the waits in fork are for. */
+#define PAUSE_NAME "lull-pause"
+
+#define SAFETY_PARAMS                                                              \
+	{ "v1", "0" }, { "switchers", "0" }, { "disable", "0" }, { "pause", "0" }, \
+	{ "pause_us", "0" }
+
+/* groups_start(), and all of this. */
+int safety_start(const struct job_case *c);
+void safety_stop(void);
+
+/* A child of the probe that runs fn, and is called as the waits want it. */
+pid_t safety_fork(void (*fn)(void));
+/* SIGKILL, and gone; resets the PID. */
+void safety_end(pid_t *pid);
+/* Write the PID to the group's file: 0 or an errno. */
+int safety_move(const struct cgroup *to, const char *file, pid_t pid);
+/* Lines in one of the group's files. */
+unsigned int safety_lines(const struct cgroup *cg, const char *file);
+/* Until no thread is in it: those that exit need a moment. */
+bool safety_empties(const struct cgroup *cg, bool v1);
+
+#endif

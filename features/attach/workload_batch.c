@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Many PIDs in one write, and what becomes of them when one is bad; and a kernel
+ * thread that joins the cgroups of a process.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/sched.h>
+#include <linux/sched/types.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "groups.h"
+#include "job.h"
+#include "lull.h"
+#include "safety.h"
+#include "util.h"
+#include "workload.h"
+
+#define WORKER "/sys/kernel/debug/lull/attach/inject/worker"
+#define MANY 64
+/* 9 of 10 ms: of three of them two CPUs have no room for the third. */
+#define RUNTIME_NS 9000000
+#define PERIOD_NS 10000000
+
+static struct cgroup src, dst, full;
+static pid_t pids[MANY];
+static char failures[500];
+static size_t failed;
+
+static void expect(bool ok, const char *what, int64_t got)
+{
+	if (!ok && failed < sizeof(failures))
+		failed += (size_t)snprintf(failures + failed, sizeof(failures) - failed,
+					   "%s (%" PRId64 "); ", what, got);
+}
+
+/* What the write says: bytes, or minus the errno. */
+static int64_t write_text(const struct cgroup *cg, const char *text)
+{
+	int fd = group_open(cg, "cgroup.procs");
+	ssize_t n = fd < 0 ? -1 : write(fd, text, strlen(text));
+	int error = errno;
+
+	if (fd >= 0)
+		close(fd);
+	return n < 0 ? -error : n;
+}
+
+static unsigned int in(const struct cgroup *cg)
+{
+	return safety_lines(cg, "cgroup.procs");
+}
+
+static void all_back(void)
+{
+	for (unsigned int i = 0; i < MANY; i++)
+		expect(!safety_move(&src, "cgroup.procs", pids[i]), "going back", i);
+}
+
+static void one_write_of_many(void)
+{
+	char text[MANY * 8] = "";
+	size_t len = 0;
+	int64_t n;
+
+	all_back();
+	for (unsigned int i = 0; i < MANY; i++)
+		len += (size_t)sprintf(text + len, "%d%s", pids[i], i % 3 ? " " : "\n\t");
+	n = write_text(&dst, text);
+	expect(n == (int64_t)len && in(&dst) == MANY && !in(&src), "a write of many", n);
+}
+
+static void the_same_twice(void)
+{
+	char text[64];
+	int64_t n;
+
+	all_back();
+	n = sprintf(text, "%d %d %d", pids[0], pids[1], pids[0]);
+	n -= write_text(&dst, text);
+	expect(!n && in(&dst) == 2, "the same PID twice", n);
+}
+
+static void one_is_bad(const char *bad, int error)
+{
+	char text[64];
+	int64_t n;
+
+	all_back();
+	snprintf(text, sizeof(text), "%d %s %d", pids[0], bad, pids[1]);
+	n = write_text(&dst, text);
+	expect(n == -error && !in(&dst), bad, n);
+}
+
+static void group_is_bad(void)
+{
+	char text[64];
+	int64_t n;
+
+	all_back();
+	snprintf(text, sizeof(text), "%d %d", pids[0], pids[1]);
+	n = write_text(&full, text);
+	expect(n == -EBUSY && !in(&full), "a group with controllers", n);
+	/* There already, and refused all the same. */
+	n = write_text(&full, "0");
+	expect(n == -EBUSY, "oneself to a group with controllers", n);
+}
+
+static void too_long(void)
+{
+	static char text[5000];
+	int64_t n;
+
+	all_back();
+	memset(text, ' ', sizeof(text) - 1);
+	memcpy(text, "0", 1);
+	n = write_text(&dst, text);
+	expect(n == -E2BIG && !in(&dst), "more than a page", n);
+}
+
+static int make_deadline(pid_t pid)
+{
+	struct sched_attr attr = {
+		.size = sizeof(attr),
+		.sched_policy = SCHED_DEADLINE,
+		.sched_runtime = RUNTIME_NS,
+		.sched_deadline = PERIOD_NS,
+		.sched_period = PERIOD_NS,
+	};
+
+	return (int)syscall(SYS_sched_setattr, pid, &attr, 0);
+}
+
+static void make_normal(pid_t pid)
+{
+	struct sched_attr attr = { .size = sizeof(attr) };
+
+	syscall(SYS_sched_setattr, pid, &attr, 0);
+}
+
+/* The CPUs of dst have no room for the second of two. */
+static void controller_refuses(void)
+{
+	char first[32], text[64];
+	int64_t n;
+
+	all_back();
+	expect(!make_deadline(pids[1]) && !make_deadline(pids[2]), "SCHED_DEADLINE", errno);
+	expect(!cgroup_set(&src, "cpuset.cpus", "0") && !cgroup_set(&dst, "cpuset.cpus", "1"),
+	       "cpuset.cpus", errno);
+	snprintf(first, sizeof(first), "%d", pids[0]);
+	snprintf(text, sizeof(text), "%s %d %d", first, pids[1], pids[3]);
+	n = write_text(&dst, text);
+	expect(n == (int64_t)strlen(first) && in(&dst) == 1, "a controller refuses the second", n);
+	if (n > 0) {
+		n = write_text(&dst, text + n);
+		expect(n == -EBUSY && in(&dst) == 1, "the rest of that write", n);
+	}
+	make_normal(pids[1]);
+	make_normal(pids[2]);
+	cgroup_set(&src, "cpuset.cpus", "0-1");
+	cgroup_set(&dst, "cpuset.cpus", "0-1");
+}
+
+/* As one of vhost's does. */
+static void worker_joins(void)
+{
+	char text[16];
+	uint64_t worker;
+
+	snprintf(text, sizeof(text), "%d", pids[0]);
+	expect(!safety_move(&dst, "cgroup.procs", pids[0]), "going there", errno);
+	for (unsigned int i = 0; i < 20; i++) {
+		expect(!write_file(WORKER, text), "starting a worker", errno);
+		worker = read_number(WORKER, 0);
+		expect(worker && group_has(&dst, (pid_t)worker), "the worker's cgroup",
+		       (int64_t)worker);
+	}
+	write_file(WORKER, "0");
+	expect(in(&dst) == 1, "the worker ends", in(&dst));
+}
+
+static void sleeper_main(void)
+{
+	for (;;)
+		pause();
+}
+
+static int batch_setup(const struct job_case *c)
+{
+	if (safety_start(c) < 0 || group_make(&src, "src") < 0 || group_make(&dst, "dst") < 0 ||
+	    group_make(&full, "full") < 0 ||
+	    cgroup_set(&full, "cgroup.subtree_control", "+pids") < 0)
+		return -1;
+	for (unsigned int i = 0; i < MANY; i++) {
+		pids[i] = safety_fork(sleeper_main);
+		if (pids[i] < 0)
+			return fail(STATUS_FAILED, "fork", "%s", strerror(errno));
+	}
+	return 0;
+}
+
+static int batch_round(const struct job_case *c, const char *mode, struct sample *s)
+{
+	char text[600];
+	int64_t n;
+
+	(void)s;
+	failed = 0;
+	failures[0] = '\0';
+	if (strcmp(mode, "lull")) {
+		all_back();
+		snprintf(text, sizeof(text), "%d %d", pids[0], pids[1]);
+		n = write_text(&dst, text);
+		expect(n == -EINVAL && !in(&dst), "two PIDs, which only lull takes", n);
+	} else {
+		one_write_of_many();
+		the_same_twice();
+		one_is_bad("4194303", ESRCH);
+		one_is_bad("abc", EINVAL);
+		one_is_bad("-1", EINVAL);
+		one_is_bad("2", EINVAL);
+		group_is_bad();
+		too_long();
+		controller_refuses();
+	}
+	all_back();
+	worker_joins();
+	snprintf(text, sizeof(text), "%s: %s", mode, failed ? failures : "as it should be");
+	return report_check(c, "batch", !failed, text);
+}
+
+static void batch_teardown(void)
+{
+	for (unsigned int i = 0; i < MANY; i++)
+		safety_end(&pids[i]);
+	safety_stop();
+}
+
+static const struct workload_param batch_params[] = {
+	SAFETY_PARAMS,
+	{ 0 },
+};
+
+static const struct workload batch = {
+	.feature = "attach",
+	.name = "batch",
+	.text = "many PIDs in one write, and a kernel thread that moves itself",
+	.params = batch_params,
+	.setup = batch_setup,
+	.round = batch_round,
+	.teardown = batch_teardown,
+};
+
+WORKLOAD(batch);

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The threads of a process execute, one after the other, so that it has a new
+ * leader all the time: who writes its PID moves it, whoever leads it (CG4).
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "crew.h"
+#include "groups.h"
+#include "job.h"
+#include "safety.h"
+#include "util.h"
+#include "workload.h"
+
+#define NAME "lull-attach-execs"
+
+static struct cgroup groups[2];
+static pid_t process;
+
+static void *exec_main(void *arg)
+{
+	char *argv[] = { (char *)NAME, NULL };
+
+	(void)arg;
+	execv("/proc/self/exe", argv);
+	_exit(1);
+}
+
+/* Never back: from any thread but the leader. */
+static void exec_again(void)
+{
+	pthread_t id;
+
+	if (pthread_create(&id, NULL, exec_main, NULL))
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+static bool is_execs(int argc, char **argv)
+{
+	return argc == 1 && !strcmp(argv[0], NAME);
+}
+
+static int run_execs(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	exec_again();
+	return 1;
+}
+
+static const struct applet execs_applet = { .claims = is_execs, .run = run_execs };
+
+APPLET(execs_applet);
+
+static int execs_setup(const struct job_case *c)
+{
+	if (safety_start(c) < 0)
+		return -1;
+	return group_make(&groups[0], "left") < 0 || group_make(&groups[1], "right") < 0 ? -1 : 0;
+}
+
+static int execs_round(const struct job_case *c, const char *mode, struct sample *s)
+{
+	uint64_t moves = job_number(c, "moves"), i, behind = 0;
+	bool v1 = job_number(c, "v1");
+	char text[200];
+	int error = 0;
+
+	(void)s;
+	process = safety_fork(exec_again);
+	if (process < 0)
+		return fail(STATUS_FAILED, "fork", "%s", strerror(errno));
+	sleep_ms(20);
+	for (i = 0; i < moves && !error && check_interrupted() == 0; i++) {
+		error = safety_move(&groups[i & 1], "cgroup.procs", process);
+		if (i && !error)
+			behind += !safety_empties(&groups[(i + 1) & 1], v1);
+		if (behind)
+			break;
+	}
+	safety_end(&process);
+	snprintf(text, sizeof(text),
+		 "%s: %" PRIu64 " moves of a process that executes, %" PRIu64
+		 " times not moved, errno %d",
+		 mode, i, behind, error);
+	return report_check(c, "CG4", i == moves && !behind && !error, text);
+}
+
+static void execs_teardown(void)
+{
+	safety_end(&process);
+	safety_stop();
+}
+
+static const struct workload_param execs_params[] = {
+	{ "moves", "200" },
+	SAFETY_PARAMS,
+	{ 0 },
+};
+
+static const struct workload execs = {
+	.feature = "attach",
+	.name = "exec-storm",
+	.text = "a process is moved while its threads execute",
+	.params = execs_params,
+	.setup = execs_setup,
+	.round = execs_round,
+	.teardown = execs_teardown,
+};
+
+WORKLOAD(execs);

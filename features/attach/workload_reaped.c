@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The PIDs of processes that have died are written while they are being reaped
+ * (CG7): what is locked must not be freed before it is unlocked.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "crew.h"
+#include "groups.h"
+#include "job.h"
+#include "safety.h"
+#include "util.h"
+#include "workload.h"
+
+static struct shared {
+	volatile pid_t dead;
+	volatile uint64_t reaped;
+} *shared;
+
+static struct cgroup dst;
+static pid_t parent;
+
+static void parent_main(void)
+{
+	for (uint64_t i = 0;; i++) {
+		pid_t pid = fork();
+
+		if (!pid)
+			_exit(0);
+		if (pid < 0)
+			_exit(1);
+		shared->dead = pid;
+		/* Now and then before it is looked up, mostly right after. */
+		usleep(1000 + (unsigned int)(i % 7) * 500);
+		if (waitpid(pid, NULL, 0) != pid)
+			_exit(1);
+		shared->reaped++;
+	}
+}
+
+static int reaped_setup(const struct job_case *c)
+{
+	if (!shared)
+		shared = crew_memory(sizeof(*shared));
+	return shared && safety_start(c) == 0 ? group_make(&dst, "dst") : -1;
+}
+
+static int reaped_round(const struct job_case *c, const char *mode, struct sample *s)
+{
+	uint64_t writes = job_number(c, "writes"), i, gone = 0, bad = 0;
+	char text[200];
+
+	(void)s;
+	memset(shared, 0, sizeof(*shared));
+	parent = safety_fork(parent_main);
+	if (parent < 0)
+		return fail(STATUS_FAILED, "fork", "%s", strerror(errno));
+	for (i = 0; i < writes && check_interrupted() == 0; i++) {
+		int error = shared->dead ? safety_move(&dst, "cgroup.procs", shared->dead) : 0;
+
+		gone += error == ESRCH;
+		bad += error && error != ESRCH;
+	}
+	safety_end(&parent);
+	snprintf(text, sizeof(text),
+		 "%s: %" PRIu64 " writes, %" PRIu64 " found nobody, %" PRIu64
+		 " failed in another way; %" PRIu64 " were reaped",
+		 mode, i, gone, bad, (uint64_t)shared->reaped);
+	return report_check(c, "CG7", !bad && gone < i && shared->reaped, text);
+}
+
+static void reaped_teardown(void)
+{
+	safety_end(&parent);
+	safety_stop();
+}
+
+static const struct workload_param reaped_params[] = {
+	{ "writes", "300" },
+	SAFETY_PARAMS,
+	{ 0 },
+};
+
+static const struct workload reaped = {
+	.feature = "attach",
+	.name = "reaped",
+	.text = "PIDs of the dead are written while they are reaped",
+	.params = reaped_params,
+	.setup = reaped_setup,
+	.round = reaped_round,
+	.teardown = reaped_teardown,
+};
+
+WORKLOAD(reaped);

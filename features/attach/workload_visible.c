@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A child is moved the instant that its PID can be found (CG2): somebody writes
+ * the number that comes next again and again, until it is one.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "crew.h"
+#include "groups.h"
+#include "job.h"
+#include "safety.h"
+#include "util.h"
+#include "workload.h"
+
+static struct shared {
+	/* The newest child, and the newest that was moved. */
+	volatile pid_t newest, moved;
+	volatile int stop;
+	volatile uint64_t forks, early;
+} *shared;
+
+static struct cgroup src, dst;
+static pid_t forker;
+
+static void pause_main(void)
+{
+	for (;;)
+		pause();
+}
+
+/* One child at a time, until it was moved; who it is is known only afterwards. */
+static void forker_main(void)
+{
+	pid_t self = getpid(), pid;
+
+	while (!shared->stop) {
+		pid = fork();
+		if (!pid) {
+			crew_member(self);
+			pause_main();
+		}
+		if (pid < 0)
+			_exit(1);
+		/* Nobody else knew it, but for one who was there before us. */
+		if (shared->moved == pid)
+			shared->early++;
+		shared->newest = pid;
+		while (shared->moved != pid && !shared->stop)
+			usleep(50);
+		safety_end(&pid);
+		shared->forks++;
+	}
+	_exit(0);
+}
+
+static int visible_setup(const struct job_case *c)
+{
+	if (!shared)
+		shared = crew_memory(sizeof(*shared));
+	if (!shared || safety_start(c) < 0)
+		return -1;
+	if (group_make(&src, "src") < 0 || group_make(&dst, "dst") < 0)
+		return -1;
+	if (!strcmp(job_param(c, "to"), "root"))
+		snprintf(dst.path, sizeof(dst.path), "%s", "/sys/fs/cgroup");
+	return 0;
+}
+
+/* Whoever has a PID from `last` on, moved; 0 if nobody had within that time. */
+static pid_t move_next(int fd, pid_t last)
+{
+	uint64_t end = now_ns() + 2000000000ull;
+
+	while (now_ns() < end) {
+		for (pid_t pid = last + 1; pid < last + 4; pid++) {
+			if (!group_write_pid(fd, pid))
+				return pid;
+		}
+	}
+	return 0;
+}
+
+static bool is_where(const struct job_case *c, pid_t pid)
+{
+	char path[64], text[300];
+
+	if (strcmp(job_param(c, "to"), "root"))
+		return group_has(&dst, pid);
+	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
+	return read_file(path, text, sizeof(text)) > 0 && strstr(text, "0::/\n");
+}
+
+/* Its own PID is the last that there was. */
+static pid_t last_pid(void)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(0);
+	waitpid(pid, &status, 0);
+	return pid;
+}
+
+static int visible_round(const struct job_case *c, const char *mode, struct sample *s)
+{
+	uint64_t children = job_number(c, "children"), astray = 0, lost = 0, moved = 0;
+	uint64_t there, left;
+	char text[250];
+	pid_t last, pid;
+	int fd;
+
+	(void)s;
+	memset(shared, 0, sizeof(*shared));
+	fd = group_open(&dst, "cgroup.procs");
+	last = last_pid();
+	forker = safety_fork(forker_main);
+	if (fd < 0 || forker < 0)
+		return fail(STATUS_FAILED, dst.path, "%s", strerror(errno));
+	if (safety_move(&src, "cgroup.procs", forker))
+		return fail(STATUS_FAILED, src.path, "cannot move to it");
+	last = forker > last ? forker : last;
+	for (; moved < children && check_interrupted() == 0; moved++) {
+		pid = move_next(fd, last);
+		if (!pid) {
+			/* Others fork, too: begin where it is now. */
+			lost++;
+			pid = shared->newest;
+			if (lost > 100 || !pid)
+				break;
+		} else if (pid != forker) {
+			astray += !is_where(c, pid);
+		}
+		last = pid;
+		shared->moved = pid;
+	}
+	shared->stop = 1;
+	waitpid(forker, NULL, 0);
+	forker = 0;
+	close(fd);
+	there = strcmp(job_param(c, "to"), "root") ? group_number(&dst, "pids.current", 99) : 0;
+	left = group_number(&src, "pids.current", 99);
+	snprintf(text, sizeof(text),
+		 "%s: %" PRIu64 " children, %" PRIu64 " moved before fork() was back; %" PRIu64
+		 " not where they belong, pids.current %" PRIu64 " and %" PRIu64 ", %" PRIu64 " lost",
+		 mode, moved, (uint64_t)shared->early, astray, left, there, lost);
+	return report_check(c, "CG2",
+			    moved == children && !astray && !there && !left &&
+				    shared->early > 0,
+			    text);
+}
+
+static void visible_teardown(void)
+{
+	safety_end(&forker);
+	safety_stop();
+}
+
+static const struct workload_param visible_params[] = {
+	{ "children", "1000" },
+	{ "to", "group" },
+	SAFETY_PARAMS,
+	{ 0 },
+};
+
+static const struct workload visible = {
+	.feature = "attach",
+	.name = "visible",
+	.text = "a child is moved as soon as it can be found",
+	.params = visible_params,
+	.setup = visible_setup,
+	.round = visible_round,
+	.teardown = visible_teardown,
+};
+
+WORKLOAD(visible);
