@@ -90,7 +90,7 @@ async def run(
         wiring.initramfs.write_bytes(initramfs(probe, job, extra))
         command = qemu_command(spec, wiring)
         started = time.monotonic()
-        boot = _Boot(command, wiring, folder, watchdog, progress or Progress())
+        boot = _Boot(command, wiring, folder, watchdog, progress or Progress(), allow)
         ending = await boot.run()
         seconds = time.monotonic() - started
     error = failure(ending, scan(ending.console, allow), folder)
@@ -163,12 +163,15 @@ class _Boot:
         folder: Path,
         watchdog: Watchdog,
         progress: Progress,
+        allow: Sequence[str],
     ) -> None:
         self._command = command
         self._wiring = wiring
         self._folder = folder
         self._watchdog = watchdog
         self._progress = progress
+        self._allow = allow
+        self._suspect = False
         self._console = _Tail(wiring.console)
         self._results = _Tail(wiring.results)
         self._partial = b""
@@ -245,6 +248,7 @@ class _Boot:
         if new:
             if now is not None:
                 self._watchdog.console(now)
+                self._look_for_bugs(now, new)
             if self._progress.console is not None:
                 self._progress.console(new)
         *lines, self._partial = (self._partial + self._results.read()).split(b"\n")
@@ -255,6 +259,13 @@ class _Boot:
                     self._watchdog.done(now)
             if self._progress.result is not None:
                 self._progress.result(line)
+
+    def _look_for_bugs(self, now: float, new: bytes) -> None:
+        # Lines to come may say that it is one that is allowed.
+        self._suspect = self._suspect or bool(scan(new))
+        if self._suspect:
+            found = scan(bytes(self._console.data), self._allow)
+            self._watchdog.bug(now, bool(found))
 
     def _events(self) -> tuple[Message, ...]:
         return self._listener.history

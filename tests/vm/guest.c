@@ -135,6 +135,11 @@ int main(void)
 		put("/proc/sysrq-trigger", "c");
 	if (!strncmp(job, "exit", 4))
 		return 3;
+	if (!strncmp(job, "warn", 4)) {
+		/* Goes on, and is heard of, but never comes to an end. */
+		for (put("/dev/kmsg", "WARNING: by the guest");; sleep(1))
+			put("/dev/kmsg", "still here");
+	}
 	if (!strncmp(job, "hang", 4))
 		for (;;)
 			pause();

@@ -135,6 +135,15 @@ def test_a_hang_is_given_up(
 
 
 @pytest.mark.vm
+def test_a_bug_ends_a_guest_that_does_not_end(boot: Boot) -> None:
+    begun = time.monotonic()
+    with pytest.raises(GuestPanic, match="WARNING: by the guest") as caught:
+        boot("warn", policy=TimeoutPolicy(bug_s=2))
+    assert "given up: its kernel had reported a bug" in caught.value.what
+    assert time.monotonic() - begun < 60
+
+
+@pytest.mark.vm
 def test_a_guest_that_says_error_failed(boot: Boot) -> None:
     with pytest.raises(GuestFailed, match="zfree: no zram") as caught:
         boot("error")

@@ -41,6 +41,17 @@ def test_results_without_end_are_cut_off() -> None:
     assert dog.verdict(100.5) == "not done after 100 s"
 
 
+def test_a_bug_leaves_little_time() -> None:
+    dog = Watchdog(TimeoutPolicy(stall_s=60, bug_s=3), 2.0, fixed=True)
+    dog.line(1)
+    dog.bug(2, True)
+    dog.bug(7, True)
+    assert dog.verdict(7.5) is None
+    assert "had reported a bug" in str(dog.verdict(8.5))
+    dog.bug(9, False)
+    assert dog.verdict(10) is None
+
+
 def test_every_limit_scales() -> None:
     dog = Watchdog(TimeoutPolicy(10, 5, 100, 2, scale=3), 2.0, fixed=True)
     assert dog.factor == 6
