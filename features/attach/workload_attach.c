@@ -30,17 +30,18 @@ static pid_t program;
 
 struct thread {
 	unsigned int number;
-	uint64_t writes, sleep_ns, begin_ns;
+	uint64_t writes, sleep_ns, begin_ns, period_ns;
 };
 
 static void *thread_main(void *arg)
 {
 	struct thread *t = arg;
-	uint64_t begin;
+	uint64_t begin, due, now;
 	pid_t pid;
 	int fd;
 
 	sleep_ns(t->begin_ns);
+	due = now_ns();
 	for (uint64_t i = 0; i < t->writes; i++) {
 		pid = fork();
 		if (!pid) {
@@ -55,7 +56,13 @@ static void *thread_main(void *arg)
 		close(fd);
 		if (waitpid(pid, NULL, 0) != pid)
 			_exit(1);
-		sleep_ns(t->sleep_ns);
+		/* As the thread has it; or at a rate that no mode changes. */
+		due += t->period_ns;
+		now = now_ns();
+		if (!t->period_ns)
+			sleep_ns(t->sleep_ns);
+		else if (due > now)
+			sleep_ns(due - now);
 	}
 	return NULL;
 }
@@ -74,6 +81,7 @@ static void program_main(const struct job_case *c, const uint64_t *phases)
 			.writes = job_number(c, "writes") / n,
 			.sleep_ns = job_number(c, "sleep_us") * 1000,
 			.begin_ns = phases[i],
+			.period_ns = job_number(c, "period_us") * 1000,
 		};
 		if (pthread_create(&ids[i], NULL, thread_main, &threads[i]))
 			_exit(1);
@@ -145,6 +153,7 @@ static const struct workload_param attach_params[] = {
 	{ "threads", "4" },
 	{ "writes", "400" },
 	{ "sleep_us", "10000" },
+	{ "period_us", "0" },
 	{ "storm", "1" },
 	{ "v1", "0" },
 	{ 0 },

@@ -18,6 +18,7 @@
 #include "job.h"
 #include "latency.h"
 #include "lull.h"
+#include "mark.h"
 #include "perturb.h"
 #include "util.h"
 #include "workload.h"
@@ -28,19 +29,33 @@
 static struct latencies *starts;
 static pid_t first;
 
+/* So many of them at once, each of which ends as soon as it runs. */
+static int run_children(uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++) {
+		pid_t pid = fork();
+
+		if (!pid)
+			_exit(0);
+		if (pid < 0)
+			return -1;
+	}
+	for (uint64_t i = 0; i < n; i++) {
+		if (waitpid(-1, NULL, 0) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 /* The container's first process: waits to be moved, and does its work. */
-static void first_main(int go, int done, uint64_t children)
+static void first_main(int go, int done, uint64_t children, uint64_t at_once)
 {
 	char byte = 0;
 
 	if (read(go, &byte, 1) != 1)
 		_exit(1);
-	for (uint64_t i = 0; i < children; i++) {
-		pid_t pid = fork();
-
-		if (!pid)
-			_exit(0);
-		if (pid < 0 || waitpid(pid, NULL, 0) != pid)
+	for (uint64_t i = 0; i < children; i += at_once) {
+		if (run_children(at_once < children - i ? at_once : children - i) < 0)
 			_exit(1);
 	}
 	if (write(done, &byte, 1) != 1)
@@ -50,7 +65,7 @@ static void first_main(int go, int done, uint64_t children)
 	_exit(0);
 }
 
-static int fork_first(int go[2], int done[2], uint64_t children)
+static int fork_first(const struct job_case *c, int go[2], int done[2])
 {
 	pid_t probe = getpid();
 
@@ -67,7 +82,7 @@ static int fork_first(int go[2], int done[2], uint64_t children)
 		/* Whoever waits for it must see that it is gone. */
 		close(go[1]);
 		close(done[0]);
-		first_main(go[0], done[1], children);
+		first_main(go[0], done[1], job_number(c, "children"), job_number(c, "at_once"));
 	}
 	close(go[0]);
 	close(done[1]);
@@ -112,7 +127,7 @@ static int container(const struct job_case *c, uint64_t number)
 	    (!v1 && cgroup_set(&outer, "cgroup.subtree_control", "+pids +memory") < 0) ||
 	    group_mkdir(&inner, &outer, "init"))
 		return fail(STATUS_FAILED, name, "cannot make its cgroups: %s", strerror(errno));
-	if (fork_first(go, done, job_number(c, "children")) < 0)
+	if (fork_first(c, go, done) < 0)
 		return -1;
 	ret = work(&inner, go[1], done[0]);
 	close(go[1]);
@@ -124,8 +139,9 @@ static int container(const struct job_case *c, uint64_t number)
 
 static int churn_setup(const struct job_case *c)
 {
-	if (job_number(c, "containers") > CONTAINERS_MAX)
-		return fail(STATUS_USAGE, "containers", "%d at most", CONTAINERS_MAX);
+	if (job_number(c, "containers") > CONTAINERS_MAX || !job_number(c, "at_once"))
+		return fail(STATUS_USAGE, "containers", "%d at most, and some process at once",
+			    CONTAINERS_MAX);
 	if (!starts)
 		starts = latencies_make(CONTAINERS_MAX);
 	return starts ? groups_start(c) : -1;
@@ -139,6 +155,7 @@ static int churn_round(const struct job_case *c, const char *mode, struct sample
 	if (lull_stats_clear("attach") < 0)
 		return -1;
 	latencies_clear(starts);
+	mark_begin();
 	for (uint64_t i = 0; i < n; i++) {
 		uint64_t begin;
 
@@ -149,6 +166,8 @@ static int churn_round(const struct job_case *c, const char *mode, struct sample
 			return -1;
 		busy += now_ns() - begin;
 	}
+	mark_end();
+	sample_add(s, "containers", (double)n);
 	/* The gaps are nobody's. */
 	sample_add(s, "containers_s", (double)n * 1e9 / (double)busy);
 	latencies_report_tail(starts, "write", s);
@@ -169,6 +188,7 @@ static void churn_teardown(void)
 static const struct workload_param churn_params[] = {
 	{ "containers", "50" },
 	{ "children", "20" },
+	{ "at_once", "20" },
 	{ "gap_us", "0" },
 	{ "v1", "0" },
 	{ 0 },

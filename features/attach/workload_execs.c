@@ -10,11 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "crew.h"
 #include "groups.h"
 #include "job.h"
+#include "lull.h"
 #include "safety.h"
 #include "util.h"
 #include "workload.h"
@@ -70,12 +72,14 @@ static int execs_setup(const struct job_case *c)
 
 static int execs_round(const struct job_case *c, const char *mode, struct sample *s)
 {
-	uint64_t moves = job_number(c, "moves"), i, behind = 0;
+	uint64_t moves = job_number(c, "moves"), i, behind = 0, again;
 	bool v1 = job_number(c, "v1");
-	char text[200];
-	int error = 0;
+	int error = 0, status = 0;
+	char text[250];
 
 	(void)s;
+	if (lull_stats_clear("attach") < 0)
+		return -1;
 	process = safety_fork(exec_again);
 	if (process < 0)
 		return fail(STATUS_FAILED, "fork", "%s", strerror(errno));
@@ -87,11 +91,17 @@ static int execs_round(const struct job_case *c, const char *mode, struct sample
 		if (behind)
 			break;
 	}
+	/* The dead are moved without an error, too. */
+	if (waitpid(process, &status, WNOHANG) == process) {
+		process = 0;
+		error = ECHILD;
+	}
 	safety_end(&process);
+	again = lull_stat("attach", "again");
 	snprintf(text, sizeof(text),
 		 "%s: %" PRIu64 " moves of a process that executes, %" PRIu64
-		 " times not moved, errno %d",
-		 mode, i, behind, error);
+		 " looked up again, %" PRIu64 " times not moved, errno %d, status %x",
+		 mode, i, again, behind, error, (unsigned int)status);
 	return report_check(c, "CG4", i == moves && !behind && !error, text);
 }
 

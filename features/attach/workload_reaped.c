@@ -60,8 +60,10 @@ static int reaped_round(const struct job_case *c, const char *mode, struct sampl
 	parent = safety_fork(parent_main);
 	if (parent < 0)
 		return fail(STATUS_FAILED, "fork", "%s", strerror(errno));
+	while (!shared->dead && check_interrupted() == 0)
+		sleep_ms(1);
 	for (i = 0; i < writes && check_interrupted() == 0; i++) {
-		int error = shared->dead ? safety_move(&dst, "cgroup.procs", shared->dead) : 0;
+		int error = safety_move(&dst, "cgroup.procs", shared->dead);
 
 		gone += error == ESRCH;
 		bad += error && error != ESRCH;

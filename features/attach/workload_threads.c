@@ -26,10 +26,11 @@ static struct shared {
 	/* Cloners make no threads while it is 1, and say that they do not. */
 	volatile int hold;
 	volatile int held, cloners;
-	volatile int stay, leader_dies, self;
+	volatile int stay, leader_dies, self, only_exits;
 	/* For the process's own mover: where to, and how it went. */
 	volatile int order, done, error;
 	volatile uint64_t clones;
+	volatile int stayed, leaving;
 } *shared;
 
 static struct cgroup groups[2];
@@ -38,8 +39,13 @@ static pid_t process;
 static void *stay_main(void *arg)
 {
 	(void)arg;
-	for (;;)
-		pause();
+	/* One after the other, while all of them are being moved. */
+	if (shared->only_exits)
+		usleep(20000 + 3000 * (unsigned int)__atomic_fetch_add(&shared->leaving, 1,
+								       __ATOMIC_SEQ_CST));
+	else
+		for (;;)
+			pause();
 	return NULL;
 }
 
@@ -62,11 +68,9 @@ static int thread(void *(*fn)(void *))
 	return error;
 }
 
-/* Some of them stay, and most leave at once. */
+/* Some of them stay, and the others leave at once. */
 static void *cloner_main(void *arg)
 {
-	static int stayed;
-
 	(void)arg;
 	for (uint64_t i = 0;; i++) {
 		if (shared->hold) {
@@ -75,10 +79,9 @@ static void *cloner_main(void *arg)
 				usleep(100);
 			__atomic_sub_fetch(&shared->held, 1, __ATOMIC_SEQ_CST);
 		}
-		if (i % 4 == 0 && stayed < shared->stay) {
-			__atomic_add_fetch(&stayed, 1, __ATOMIC_SEQ_CST);
-			thread(stay_main);
-		} else if (thread(leave_main)) {
+		if (i % 4 && shared->stayed < shared->stay) {
+			__atomic_add_fetch(&shared->stayed, !thread(stay_main), __ATOMIC_SEQ_CST);
+		} else if (shared->only_exits || thread(leave_main)) {
 			usleep(1000);
 		}
 		__atomic_add_fetch(&shared->clones, 1, __ATOMIC_RELAXED);
@@ -123,6 +126,18 @@ static int move(int to)
 	return shared->error;
 }
 
+/* What the controller says is what there is, once all that exit have done so. */
+static bool is_exact(const struct cgroup *cg, unsigned int *count)
+{
+	for (unsigned int ms = 0; ms < 2000; ms++) {
+		*count = safety_lines(cg, "cgroup.threads");
+		if (group_number(cg, "pids.current", 0) == *count)
+			return true;
+		sleep_ms(1);
+	}
+	return false;
+}
+
 static int threads_setup(const struct job_case *c)
 {
 	if (!shared)
@@ -136,7 +151,8 @@ static int threads_round(const struct job_case *c, const char *mode, struct samp
 {
 	uint64_t moves = job_number(c, "moves"), i, behind = 0, wrong = 0;
 	bool v1 = job_number(c, "v1");
-	int error = 0, count = 0;
+	unsigned int count = 0;
+	int error = 0;
 	char text[250];
 
 	(void)s;
@@ -144,10 +160,12 @@ static int threads_round(const struct job_case *c, const char *mode, struct samp
 	shared->stay = (int)job_number(c, "stay");
 	shared->leader_dies = (int)job_number(c, "leader_dies");
 	shared->self = (int)job_number(c, "self");
+	shared->only_exits = (int)job_number(c, "only_exits");
 	process = safety_fork(process_main);
 	if (process < 0)
 		return fail(STATUS_FAILED, "fork", "%s", strerror(errno));
-	while (shared->clones < 20)
+	/* Half of those that are to stay come to be during the moves. */
+	while (shared->clones < 20 || shared->stayed < shared->stay / 2)
 		sleep_ms(1);
 	for (i = 0; i < moves && !error && !behind && check_interrupted() == 0; i++) {
 		struct cgroup *from = &groups[(i + 1) & 1], *to = &groups[i & 1];
@@ -159,19 +177,17 @@ static int threads_round(const struct job_case *c, const char *mode, struct samp
 		/* Those that live on, and were forgotten, stay where they were. */
 		if (i && !safety_empties(from, v1))
 			behind++;
-		count = (int)safety_lines(to, v1 ? "tasks" : "cgroup.threads");
-		if (!v1 && group_number(to, "pids.current", 0) != (uint64_t)count)
-			wrong++;
+		if (!v1)
+			wrong += !is_exact(to, &count);
 		shared->hold = 0;
 	}
 	safety_end(&process);
 	snprintf(text, sizeof(text),
 		 "%s: %" PRIu64 " moves of a process that made %" PRIu64
-		 " threads, %d at the end; left behind %" PRIu64 " times, pids.current wrong %" PRIu64
+		 " threads, %u at the end; left behind %" PRIu64 " times, pids.current wrong %" PRIu64
 		 " times, errno %d",
 		 mode, i, (uint64_t)shared->clones, count, behind, wrong, error);
-	/* Threads on their way out are counted for a moment longer than listed. */
-	return report_check(c, job_param(c, "name"), !behind && !error && i == moves, text);
+	return report_check(c, job_param(c, "name"), !behind && !wrong && !error && i == moves, text);
 }
 
 static void threads_teardown(void)
@@ -185,6 +201,7 @@ static const struct workload_param threads_params[] = {
 	{ "stay", "50" },
 	{ "self", "0" },
 	{ "leader_dies", "0" },
+	{ "only_exits", "0" },
 	{ "name", "CG1" },
 	SAFETY_PARAMS,
 	{ 0 },

@@ -21,16 +21,20 @@ static struct shared {
 	/* The newest child, and the newest that was moved. */
 	volatile pid_t newest, moved;
 	volatile int stop;
-	volatile uint64_t forks, early;
+	volatile uint64_t early;
 } *shared;
 
 static struct cgroup src, dst;
 static pid_t forker;
 
-static void pause_main(void)
+/* Until it was moved. */
+static void child_main(void)
 {
-	for (;;)
-		pause();
+	pid_t self = getpid();
+
+	while (shared->moved != self && !shared->stop)
+		usleep(20);
+	_exit(0);
 }
 
 /* One child at a time, until it was moved; who it is is known only afterwards. */
@@ -42,7 +46,7 @@ static void forker_main(void)
 		pid = fork();
 		if (!pid) {
 			crew_member(self);
-			pause_main();
+			child_main();
 		}
 		if (pid < 0)
 			_exit(1);
@@ -50,10 +54,8 @@ static void forker_main(void)
 		if (shared->moved == pid)
 			shared->early++;
 		shared->newest = pid;
-		while (shared->moved != pid && !shared->stop)
-			usleep(50);
-		safety_end(&pid);
-		shared->forks++;
+		if (waitpid(pid, NULL, 0) != pid)
+			_exit(1);
 	}
 	_exit(0);
 }
@@ -76,11 +78,12 @@ static pid_t move_next(int fd, pid_t last)
 {
 	uint64_t end = now_ns() + 2000000000ull;
 
-	while (now_ns() < end) {
-		for (pid_t pid = last + 1; pid < last + 4; pid++) {
-			if (!group_write_pid(fd, pid))
-				return pid;
-		}
+	for (unsigned int i = 1; now_ns() < end; i++) {
+		/* Now and then one further on: others fork, too. */
+		pid_t pid = last + 1 + (i % 64 ? 0 : (i / 64) % 4);
+
+		if (!group_write_pid(fd, pid))
+			return pid;
 	}
 	return 0;
 }

@@ -75,8 +75,10 @@ BOOTS: Mapping[str, tuple[Case, ...]] = {
     "CG1 broken": (
         case("threads", "lull", **without(Guard.READERS, Point.FORK, us=2000)),
     ),
+    "CG2 stock": (case("visible", "stock", children=10000),),
+    "CG2 threadgroup": (case("visible", "threadgroup", children=10000),),
+    "CG2 lull": (case("visible", "lull", children=10000),),
     "CG2": (
-        case("visible", *OURS, children=10000),
         case("visible", "stock", *OURS, **at(Point.VISIBLE, us=50)),
         case("visible", *OURS, to="root", **at(Point.VISIBLE, us=50)),
     ),
@@ -108,8 +110,27 @@ BOOTS: Mapping[str, tuple[Case, ...]] = {
     "CG4 broken": (
         case("exec-storm", "lull", **without(Guard.LEADER, Point.LOCK, us=20000)),
     ),
+    "CG5": (
+        case("threads", *MODES, name="CG5", stay=200, only_exits=1),
+        case(
+            "threads",
+            *OURS,
+            name="CG5",
+            stay=200,
+            only_exits=1,
+            moves=50,
+            **at(Point.EXECUTE, us=2000),
+        ),
+    ),
     "CG5 broken": (
-        case("threads", "threadgroup", **without(Guard.READERS, Point.EXECUTE)),
+        case(
+            "threads",
+            "threadgroup",
+            name="CG5",
+            stay=200,
+            only_exits=1,
+            **without(Guard.READERS, Point.EXECUTE, us=2000),
+        ),
     ),
     "CG6": (
         case("hierarchy", *MODES),
@@ -185,7 +206,10 @@ def test_cg1_no_thread_is_left_behind(outcomes: Outcomes) -> None:
 
 
 def test_cg2_a_child_is_moved_as_soon_as_it_can_be_found(outcomes: Outcomes) -> None:
-    assert_held(outcomes["CG2"], *("CG2",) * 7)
+    """10,000 of them a mode; and some more, where the way is a long one."""
+    for mode in MODES:
+        assert_held(outcomes[f"CG2 {mode}"], "CG2")
+    assert_held(outcomes["CG2"], *("CG2",) * 5)
 
 
 def test_cg3_no_child_comes_to_be_in_a_removed_group(outcomes: Outcomes) -> None:
@@ -194,6 +218,11 @@ def test_cg3_no_child_comes_to_be_in_a_removed_group(outcomes: Outcomes) -> None
 
 def test_cg4_whoever_leads_is_moved(outcomes: Outcomes) -> None:
     assert_held(outcomes["CG4"], *("CG4",) * 5)
+
+
+def test_cg5_nobody_begins_to_exit_while_being_moved(outcomes: Outcomes) -> None:
+    """A process's threads end one after the other."""
+    assert_held(outcomes["CG5"], *("CG5",) * 5)
 
 
 def test_cg6_whole_hierarchies_exclude_everybody(outcomes: Outcomes) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The ordering arguments under the memory model that comes with the kernel.
+"""The features' ordering arguments under the memory model of the kernel.
 
 Those that say Sometimes are the faults that the others are free of: a model
 that allowed nothing would fail them.
@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from lull.errors import CannotRun
+from lull.files import repo_root
 from lull.herd import Herd, expected, herd, run
 from lull.kernels.bases import load_base
 from lull.kernels.cache import Cache
@@ -20,7 +21,7 @@ from lull.kernels.source import fetch
 # They boot nothing, but download what only those that boot download.
 pytestmark = pytest.mark.vm
 
-FILES = sorted((Path(__file__).parent / "litmus").glob("*.litmus"))
+FILES = sorted((repo_root() / "features").glob("*/tests/litmus/*.litmus"))
 
 
 @pytest.fixture(scope="module")
