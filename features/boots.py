@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lull.boot import Boot, boot
@@ -24,9 +24,13 @@ def verdicts(outcome: Outcome) -> tuple[Check, ...]:
 
 
 async def boot_cases(
-    kernel: Kernel, cases: tuple[Case, ...], folder: Path, allow: Sequence[str] = ()
+    kernel: Kernel,
+    cases: tuple[Case, ...],
+    folder: Path,
+    allow: Sequence[str] = (),
+    extra: Mapping[str, bytes] | None = None,
 ) -> Boot:
-    """One boot of a kernel with checkers in it; raises as ``lull.boot.boot``."""
+    """One boot with cases that report checks; raises as ``lull.boot.boot``."""
     done = await boot(
         kernel,
         Job(seed=1, cases=cases),
@@ -34,6 +38,7 @@ async def boot_cases(
         accel=choose(kernel.bzimage).accel,
         folder=folder,
         allow=allow,
+        extra=extra,
     )
     assert done.stream.done
     return done

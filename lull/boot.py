@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -90,12 +90,14 @@ async def boot(
     plugin: str = "",
     parallel: bool = False,
     allow: Sequence[str] = (),
+    extra: Mapping[str, bytes] | None = None,
 ) -> Boot:
     """Boot ``kernel`` with ``job`` and read what the probe wrote.
 
     ``number`` is the boot's number in the run and becomes part of each
     sample. ``on_line`` gets each result line as it comes; ``append``, ``plugin``
-    and ``parallel`` are as in ``MachineSpec``, ``allow`` as in ``machine.run``.
+    and ``parallel`` are as in ``MachineSpec``, ``allow`` and ``extra`` as in
+    ``machine.run``.
     Raises what that raises, and LabError for a result stream that ends well and
     lacks samples.
     """
@@ -115,6 +117,7 @@ async def boot(
         folder=folder,
         policy=TimeoutPolicy(scale=slowness),
         allow=allow,
+        extra=extra,
         progress=machine.Progress(result=on_line),
     )
     stream = parse_stream(outcome.results, boot=number, seed=job.seed, arm=kernel.arm)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from lull import growth, published, thread_table
+from lull import growth, histogram, published, thread_table
 from lull.boot import MEMORY_MB, Boot, boot
 from lull.errors import CannotRun, GuestFailed, LullError
 from lull.files import repo_root
@@ -199,6 +199,7 @@ def _report(
         rounds = thread_table.rounds(s for s in samples if s.workload == THREAD_TABLE)
         parts += [growth.render(lines), thread_table.render(rounds, feature)]
     parts.append(published.render(summary, features))
+    parts.append(histogram.render(samples, features))
     report = "\n".join(part for part in parts if part)
     folder.finish(summary, report, env)
     return Result(summary, report, folder.path)

@@ -84,8 +84,8 @@ class Expectation(Record):
 
 
 class PublishedRow(Record):
-    """A line of somebody's table: a case here, and their figures for it in ms,
-    a column each; 0 where they have none."""
+    """A line of somebody's table: a case here, and their figures for it, a
+    column each; 0 where they have none."""
 
     label: str
     workload: str
@@ -94,11 +94,16 @@ class PublishedRow(Record):
 
 
 class Published(Record):
-    """A table that somebody published; ``metric`` (in ns) is ours for it."""
+    """A table that somebody published; ``metric`` is ours for it.
+
+    ``unit`` is theirs: ``ms``, for a metric of ours in ns, or the name of what
+    both count, of which more is better.
+    """
 
     title: str
     source: str
     metric: str
+    unit: str = "ms"
     columns: tuple[str, ...]
     rows: tuple[PublishedRow, ...]
 
@@ -114,6 +119,8 @@ class Feature(Record):
     cases: tuple[CasePlan, ...] = ()
     expectations: tuple[Expectation, ...] = ()
     published: tuple[Published, ...] = ()
+    #: Of metrics whose samples have NAME_hN: how many took 2^N to 2^(N+1) ns.
+    histograms: tuple[str, ...] = ()
 
     @property
     def mode_names(self) -> tuple[str, ...]:

@@ -16,7 +16,8 @@ from lull.table import plain, wrap
 
 _LABEL = 9
 _CELL = 9
-_MS = 1e6  #: ns
+_MS = "ms"
+_NS_PER_MS = 1e6
 
 
 def render(summary: Summary, features: Iterable[Feature]) -> str:
@@ -34,27 +35,38 @@ def _table(table: Published, feature: Feature, rows: Sequence[Row]) -> str:
     if not any(ours for _, ours in measured):
         return ""
     modes = feature.mode_names
-    lines = wrap(f"{table.title}, ms ({table.source})", "", "  ")
+    lines = wrap(f"{table.title}, {table.unit} ({table.source})", "", "  ")
     lines += [_line("", table.columns), _line("here", modes)]
     for line, ours in measured:
-        there = [f"{value:.1f}" if value else "-" for value in line.values]
+        there = [_figure(value) if value else "-" for value in line.values]
         lines.append(_line(line.label, there))
         if not ours:
             continue
-        here = [f"{ours[m] / _MS:.1f}" if m in ours else "-" for m in modes]
+        scale = _NS_PER_MS if table.unit == _MS else 1.0
+        here = [_figure(ours[m] / scale) if m in ours else "-" for m in modes]
         lines.append(_line("", here))
         if STOCK in ours:
-            gains = [
-                f"{ours[STOCK] / ours[m]:.2f}x" if m in ours else "" for m in modes
-            ]
+            gains = [_gain(table, ours, m) if m in ours else "" for m in modes]
             lines.append(_line("", ["", *gains[1:]]))
     return "\n".join(lines)
+
+
+def _figure(value: float) -> str:
+    """One decimal; of what is smaller than 1, two digits."""
+    return f"{value:.1f}" if value >= 1 else f"{value:.2g}"
+
+
+def _gain(table: Published, ours: dict[str, float], mode: str) -> str:
+    """How many times faster, or more, than ``stock``."""
+    less_is_better = table.unit == _MS
+    over, under = (STOCK, mode) if less_is_better else (mode, STOCK)
+    return f"{ours[over] / ours[under]:.2f}x" if ours[under] else "-"
 
 
 def _medians(
     line: PublishedRow, table: Published, feature: Feature, rows: Sequence[Row]
 ) -> dict[str, float]:
-    """Mode to median, in ns."""
+    """Mode to median."""
     wanted = full_params(feature, line.workload, line.params)
     return {
         row.mode: row.median

@@ -70,6 +70,20 @@ def test_ours_stand_below_theirs_with_the_gain_against_stock() -> None:
     ]
 
 
+def test_of_a_score_more_is_better() -> None:
+    table = TABLE.replace('metric = "total"', 'metric = "total"\nunit = "forks/s"')
+    table = table.replace("4.3]", "0.016]")
+    feature = parse(synthetic.TOML + table, "walk", where="here")
+    text = render(summary(row("stock", 200), row("lull", 250)), [feature])
+    assert (
+        text.splitlines()[0]
+        == "Test 9: dead children, forks/s (a thread, some machine)"
+    )
+    assert "30k           15.0    0.016" in text
+    assert "             200.0        -    250.0" in text
+    assert "1.25x" in text
+
+
 def test_a_table_without_a_figure_of_ours_is_left_out() -> None:
     feature = parse(synthetic.TOML + TABLE, "walk", where="here")
     assert render(summary(), [feature]) == ""

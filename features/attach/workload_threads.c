@@ -177,7 +177,8 @@ static int threads_round(const struct job_case *c, const char *mode, struct samp
 		/* Those that live on, and were forgotten, stay where they were. */
 		if (i && !safety_empties(from, v1))
 			behind++;
-		if (!v1)
+		/* A leader that has died is counted where it was. */
+		if (!v1 && !shared->leader_dies)
 			wrong += !is_exact(to, &count);
 		shared->hold = 0;
 	}

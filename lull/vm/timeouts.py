@@ -32,8 +32,8 @@ class TimeoutPolicy:
     ``boot_s``: to the first result line; ``stall_s``: without a result line
     and without console output; ``overall_s``: the whole run; ``leave_s``:
     from the ``done`` line to QEMU's end; ``bug_s``: on from where the console
-    reports a kernel bug, of which only the aftermath is still to come. ``scale`` is for a guest that is
-    known to be slow, as a debug kernel is.
+    reports a kernel bug, of which only the aftermath is still to come. ``scale``
+    is for a guest that is known to be slow, as a debug kernel is.
     """
 
     boot_s: float = 60.0

@@ -11,6 +11,7 @@
 #include <linux/slab.h>
 
 #ifdef CONFIG_LULL_ATTACH
+#include <trace/events/lull_attach.h>
 
 /* One of the processes, or threads, that a write names. */
 struct attach_target {
@@ -26,6 +27,7 @@ struct attach_write {
 	struct cgroup *dst;
 	bool threadgroup;
 	bool again;			/* a PID had become another task's */
+	unsigned int locked;		/* how many of them, in the end */
 	unsigned int nr;
 	struct attach_target *targets;
 };
@@ -260,10 +262,13 @@ static void lock_groups(struct attach_write *w)
 	/* Before the groups' locks, as in cgroup_attach_lock(). */
 	cpus_read_lock();
 	lull_attach_round_begin();
+	w->locked = 0;
 	for_each_target(t, w) {
 		t->locked = !t->there && !needs_no_lock(w, t);
-		if (t->locked)
-			lull_attach_group_lock(group_of(t));
+		if (!t->locked)
+			continue;
+		w->locked++;
+		lull_attach_group_lock(group_of(t));
 	}
 }
 
@@ -379,14 +384,12 @@ ssize_t lull_attach_write(struct kernfs_open_file *of, struct cgroup *dst,
 		.dst = dst,
 		.threadgroup = threadgroup,
 		.targets = &one,
-		.nr = 1,
 	};
 	ssize_t ret;
 
 	lockdep_assert_held(&cgroup_mutex);
-	if (count_words(buf) > 1 && lull_attach_less())
-		w.nr = count_words(buf);
-	else if (count_words(buf) != 1)
+	w.nr = count_words(buf);
+	if (!w.nr || (w.nr > 1 && !lull_attach_less()))
 		return -EINVAL;
 	if (w.nr > 1) {
 		w.targets = kvmalloc_array(w.nr, sizeof(one), GFP_KERNEL);
@@ -404,6 +407,7 @@ ssize_t lull_attach_write(struct kernfs_open_file *of, struct cgroup *dst,
 		ret = try_write(&w, buf);
 	}
 
+	trace_attach_write(cgroup_id(dst), w.nr, w.locked, ret);
 	if (w.targets != &one)
 		kvfree(w.targets);
 	return ret;

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The kernel's own tests of cgroups say in each mode what they say on stock."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from features.boots import boot_cases
+from lull.kernels.bases import load_base
+from lull.kernels.build import build
+from lull.kernels.cache import Cache
+from lull.kernels.source import fetch
+from lull.model import Arm, Case
+from lull.vm.compile import Recipe, compiled
+from lull.vm.process import run_alone
+
+pytestmark = pytest.mark.vm
+
+ROOM = "tools/testing/selftests"
+#: Those that need no more than this kernel and its init have.
+PROGRAMS = ("test_core", "test_freezer", "test_kill", "test_pids", "test_cpuset")
+
+
+def program(tree: Path, name: str) -> bytes:
+    """One of the tests, from the kernel's own sources."""
+    recipe = Recipe(
+        name=name,
+        room="selftests",
+        flags=("-O2", "-static", "-pthread", "-D_GNU_SOURCE=", f"-I{ROOM}"),
+        sources=(f"{ROOM}/cgroup/{name}.c", f"{ROOM}/cgroup/cgroup_util.c"),
+        headers=(
+            f"{ROOM}/cgroup/cgroup_util.h",
+            f"{ROOM}/kselftest.h",
+            f"{ROOM}/clone3/clone3_selftests.h",
+            f"{ROOM}/pidfd/pidfd.h",
+        ),
+    )
+    return compiled(tree, recipe).read_bytes()
+
+
+def test_each_mode_says_what_stock_says(tmp_path: Path) -> None:
+    tree = fetch(load_base("6.12"), Cache()).tree
+    cases = tuple(
+        Case(
+            feature="attach",
+            workload="selftests",
+            params={"program": name},
+            order=("stock", "threadgroup", "lull"),
+        )
+        for name in PROGRAMS
+    )
+    extra = {f"selftests/{name}": program(tree, name) for name in PROGRAMS}
+    kernel = build("6.12", Arm.LULL)
+    done = run_alone(boot_cases(kernel, cases, tmp_path, extra=extra))
+    said = "\n".join(check.text for check in done.stream.checks)
+    assert len(done.stream.checks) == 3 * len(PROGRAMS), said
+    assert all(check.ok for check in done.stream.checks), said
