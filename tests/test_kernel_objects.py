@@ -30,6 +30,8 @@ HOOKED = (
     "mm/swapfile.o",
     "drivers/block/zram/",
     "fs/exec.o",
+    "init/init_task.o",
+    "kernel/cgroup/",
     "kernel/fork.o",
     "kernel/exit.o",
     "kernel/freezer.o",
@@ -91,8 +93,9 @@ def test_a_kernel_without_lull_compiles(tmp_path: Path) -> None:
     assert "zs_free_bulk" not in symbols
 
 
-def test_a_kernel_without_one_feature_compiles(tmp_path: Path) -> None:
-    extra = "# CONFIG_LULL_ZFREE is not set"
+@pytest.mark.parametrize("feature", ["LULL_ATTACH", "LULL_ZFREE"])
+def test_a_kernel_without_one_feature_compiles(tmp_path: Path, feature: str) -> None:
+    extra = f"# CONFIG_{feature} is not set"
     config = compile_with(extra, ("kernel/lull/", *HOOKED), tmp_path)
     assert config["CONFIG_LULL_FREEZE"] == "y"
-    assert config.get("CONFIG_LULL_ZFREE") != "y"
+    assert config.get(f"CONFIG_{feature}") != "y"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The kernel's own tests of cgroups say in each mode what they say on stock."""
+"""The kernel's own tests of cgroups pass in each mode where they pass on stock."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def program(tree: Path, name: str) -> bytes:
     return compiled(tree, recipe).read_bytes()
 
 
-def test_each_mode_says_what_stock_says(tmp_path: Path) -> None:
+def test_what_passes_on_stock_passes_in_each_mode(tmp_path: Path) -> None:
     tree = fetch(load_base("6.12"), Cache()).tree
     cases = tuple(
         Case(

@@ -11,6 +11,8 @@
 #include <linux/slab.h>
 
 #ifdef CONFIG_LULL_ATTACH
+
+/* cgroup.c makes its own trace points, and with them these. */
 #include <trace/events/lull_attach.h>
 
 /* One of the processes, or threads, that a write names. */

@@ -10,9 +10,6 @@
 #include <linux/lull_attach.h>
 #include <linux/percpu-rwsem.h>
 
-#define CREATE_TRACE_POINTS
-#include <trace/events/lull_attach.h>
-
 #include "internal.h"
 
 DEFINE_STATIC_KEY_FALSE(lull_attach_sem_key);
