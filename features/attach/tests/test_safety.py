@@ -177,7 +177,11 @@ BOOTS: Mapping[str, tuple[Case, ...]] = {
             **without(Guard.SINGLE, Point.FORK, us=2000),
         ),
     ),
-    "input": (case("refusals", *MODES), case("batch", *MODES)),
+    "input": (
+        case("refusals", *MODES),
+        case("batch", *MODES),
+        case("batch", *MODES, v1=1),
+    ),
 }
 
 
@@ -249,4 +253,4 @@ def test_what_is_broken_is_seen(outcomes: Outcomes, what: str) -> None:
 
 def test_bad_input_and_many_pids(outcomes: Outcomes) -> None:
     """The same errno in every mode; of many PIDs all, none, or it is said."""
-    assert_held(outcomes["input"], *("refusals",) * 3, *("batch",) * 3)
+    assert_held(outcomes["input"], *("refusals",) * 3, *("batch",) * 6)

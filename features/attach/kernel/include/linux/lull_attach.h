@@ -62,6 +62,7 @@ void lull_attach_round_begin(void);
 void lull_attach_round_end(void);
 
 bool __lull_attach_alone(struct task_struct *tsk);
+bool __lull_attach_joins(struct task_struct *from, struct task_struct *tsk);
 ssize_t lull_attach_write(struct kernfs_open_file *of, struct cgroup *dst,
 			  char *buf, bool threadgroup);
 
@@ -99,6 +100,13 @@ static inline bool lull_attach_alone(struct task_struct *tsk)
 	return lull_attach_less() && __lull_attach_alone(tsk);
 }
 
+/* Does the same go for @tsk that joins all cgroups of @from? */
+static inline bool lull_attach_joins(struct task_struct *from,
+				     struct task_struct *tsk)
+{
+	return lull_attach_less() && __lull_attach_joins(from, tsk);
+}
+
 #else /* !CONFIG_LULL_ATTACH */
 
 static inline bool lull_attach_on(void) { return false; }
@@ -108,7 +116,12 @@ static inline void lull_attach_child_release(struct lull_attach_group *group)
 {
 }
 
-static inline bool lull_attach_alone(struct task_struct *tsk) { return false; }
+static inline bool lull_attach_joins(struct task_struct *from,
+				     struct task_struct *tsk)
+{
+	return false;
+}
+
 static inline ssize_t lull_attach_write(struct kernfs_open_file *of,
 					struct cgroup *dst, char *buf,
 					bool threadgroup)

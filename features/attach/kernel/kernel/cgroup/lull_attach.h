@@ -58,6 +58,18 @@ bool __lull_attach_alone(struct task_struct *tsk)
 	return true;
 }
 
+/**
+ * __lull_attach_joins - can a task join another's cgroups without any lock?
+ * @from: the other
+ * @tsk: the task
+ *
+ * @from has to be in its cgroups: who is being made is in none yet.
+ */
+bool __lull_attach_joins(struct task_struct *from, struct task_struct *tsk)
+{
+	return !list_empty_careful(&from->cg_list) && __lull_attach_alone(tsk);
+}
+
 static unsigned int count_words(const char *text)
 {
 	unsigned int nr = 0;
@@ -300,6 +312,7 @@ static ssize_t move_targets(struct attach_write *w, const char *text)
 		}
 	}
 	for_each_target(t, w) {
+		cond_resched();
 		if (!t->there) {
 			ret = cgroup_attach_task(w->dst, t->task,
 						 w->threadgroup);
@@ -367,7 +380,8 @@ static ssize_t try_write(struct attach_write *w, const char *text)
  * lull_attach_write - move what a write to a cgroup's file names
  * @of: the file
  * @dst: its cgroup; cgroup_mutex is held
- * @buf: one PID; in the mode "lull" any number of them, with space between
+ * @buf: one PID; in the mode "lull", on v2, any number of them, with space
+ *	between
  * @threadgroup: whole processes, not single threads
  *
  * All PIDs are looked up, locked and checked before the first is moved. If a
@@ -391,7 +405,11 @@ ssize_t lull_attach_write(struct kernfs_open_file *of, struct cgroup *dst,
 
 	lockdep_assert_held(&cgroup_mutex);
 	w.nr = count_words(buf);
-	if (!w.nr || (w.nr > 1 && !lull_attach_less()))
+	/*
+	 * On v1 the memory controller keeps the state of one move from
+	 * can_attach() to post_attach(), which runs without locks.
+	 */
+	if (!w.nr || (w.nr > 1 && !(lull_attach_less() && cgroup_on_dfl(dst))))
 		return -EINVAL;
 	if (w.nr > 1) {
 		w.targets = kvmalloc_array(w.nr, sizeof(one), GFP_KERNEL);

@@ -36,7 +36,10 @@ static LIST_HEAD(waiters);
 static DEFINE_SPINLOCK(waiters_lock);
 
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
-/* All groups are one lock to lockdep: a task never waits for two of them. */
+/*
+ * All groups are one lock to lockdep: a holder waits for one at a time, and who
+ * waits for many is the only writer.
+ */
 static struct lockdep_map group_dep_map =
 	STATIC_LOCKDEP_MAP_INIT("lull_attach_group", &group_dep_map);
 #endif
@@ -206,7 +209,7 @@ void lull_attach_group_lock(struct lull_attach_group *group)
 	/* There is no other writer: this one is only seen to be ours. */
 	if (atomic_read(&group->holders) < 0)
 		return;
-	/* Fully ordered: before the look at who holds it, after which we wait. */
+	/* Holders that come from now on see it and wait. */
 	atomic_fetch_add(WRITER, &group->holders);
 	rcuwait_wait_event(&writer, group_is_free(group), TASK_UNINTERRUPTIBLE);
 }
