@@ -195,7 +195,7 @@ static int batch_setup(const struct job_case *c)
 {
 	if (safety_start(c) < 0 || group_make(&src, "src") < 0 || group_make(&dst, "dst") < 0 ||
 	    group_make(&full, "full") < 0 ||
-	    (!job_number(c, "v1") && cgroup_set(&full, "cgroup.subtree_control", "+pids") < 0))
+	    (!job_number(c, "v1") && cgroup_set(&full, "cgroup.subtree_control", "+memory") < 0))
 		return -1;
 	for (unsigned int i = 0; i < MANY; i++) {
 		pids[i] = safety_fork(sleeper_main);

@@ -215,7 +215,7 @@ static int refusals_setup(const struct job_case *c)
 	if (!shared_errno || safety_start(c) < 0)
 		return -1;
 	if (group_make(&dst, "dst") < 0 || group_make(&full, "full") < 0 ||
-	    cgroup_set(&full, "cgroup.subtree_control", "+pids") < 0)
+	    cgroup_set(&full, "cgroup.subtree_control", "+memory") < 0)
 		return -1;
 	sleeper = safety_fork(sleeper_main);
 	zombie = safety_fork(zombie_main);

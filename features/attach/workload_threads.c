@@ -89,10 +89,9 @@ static void *cloner_main(void *arg)
 	return NULL;
 }
 
-/* Does what write(2) of 0 is for, from a thread of the process. */
-static void *mover_main(void *arg)
+/* The leader moves itself, and all its threads with it. */
+static void mover_main(void)
 {
-	(void)arg;
 	for (;;) {
 		while (!shared->order)
 			usleep(50);
@@ -100,7 +99,6 @@ static void *mover_main(void *arg)
 		shared->order = 0;
 		shared->done = 1;
 	}
-	return NULL;
 }
 
 static void process_main(void)
@@ -108,7 +106,7 @@ static void process_main(void)
 	for (int i = 0; i < CLONERS; i++)
 		thread(cloner_main);
 	if (shared->self)
-		thread(mover_main);
+		mover_main();
 	if (shared->leader_dies)
 		pthread_exit(NULL);
 	for (;;)

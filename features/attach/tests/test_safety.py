@@ -109,7 +109,12 @@ BOOTS: Mapping[str, tuple[Case, ...]] = {
         case("exec-storm", *OURS, **at(Point.LOCK, us=1000)),
     ),
     "CG4 broken": (
-        case("exec-storm", "lull", **without(Guard.LEADER, Point.LOCK, us=20000)),
+        case(
+            "exec-storm",
+            "lull",
+            moves=3000,
+            **without(Guard.LEADER, Point.LOCK, us=20000),
+        ),
     ),
     "CG5": (
         case("threads", *MODES, name="CG5", stay=200, only_exits=1),
