@@ -197,12 +197,23 @@ static int batch_setup(const struct job_case *c)
 	    group_make(&full, "full") < 0 ||
 	    (!job_number(c, "v1") && cgroup_set(&full, "cgroup.subtree_control", "+memory") < 0))
 		return -1;
+	return 0;
+}
+
+static int start_all(void)
+{
 	for (unsigned int i = 0; i < MANY; i++) {
 		pids[i] = safety_fork(sleeper_main);
 		if (pids[i] < 0)
 			return fail(STATUS_FAILED, "fork", "%s", strerror(errno));
 	}
 	return 0;
+}
+
+static void end_all(void)
+{
+	for (unsigned int i = 0; i < MANY; i++)
+		safety_end(&pids[i]);
 }
 
 static int batch_round(const struct job_case *c, const char *mode, struct sample *s)
@@ -213,6 +224,8 @@ static int batch_round(const struct job_case *c, const char *mode, struct sample
 	(void)s;
 	failed = 0;
 	failures[0] = '\0';
+	if (start_all() < 0)
+		return -1;
 	if (strcmp(mode, "lull") || job_number(c, "v1")) {
 		all_back();
 		snprintf(text, sizeof(text), "%d %d", pids[0], pids[1]);
@@ -232,14 +245,14 @@ static int batch_round(const struct job_case *c, const char *mode, struct sample
 	all_back();
 	if (!job_number(c, "v1"))
 		worker_joins();
+	end_all();
 	snprintf(text, sizeof(text), "%s: %s", mode, failed ? failures : "as it should be");
 	return report_check(c, "batch", !failed, text);
 }
 
 static void batch_teardown(void)
 {
-	for (unsigned int i = 0; i < MANY; i++)
-		safety_end(&pids[i]);
+	end_all();
 	safety_stop();
 }
 
