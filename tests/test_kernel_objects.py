@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from lull.kernels import source, toolchain
-from lull.kernels.bases import load_base
-from lull.kernels.build import build, open_tree, plan_build
+from lull.kernels import toolchain
+from lull.kernels.build import build
 from lull.kernels.cache import Cache
 from lull.kernels.config import merge_command, parse_config
 from lull.kernels.make import environment, make_flags
-from lull.kernels.progress import silent
 from lull.model import Arm
+from tests.kernel_trees import opened
 
 pytestmark = pytest.mark.vm
 
@@ -44,19 +43,14 @@ def compile_with(extra: str, targets: tuple[str, ...], folder: Path) -> dict[str
     which is returned; any warning is an error."""
     # The untouched one first: the other starts from its objects.
     build("6.12", Arm.STOCK)
-    build("6.12", Arm.LULL)
-    cache, base = Cache(), load_base("6.12")
-    plan = plan_build(base, Arm.LULL, source.fetch(base, cache, silent), ROOT)
+    cache = Cache()
     has_ccache = toolchain.ccache() is not None
     env = environment(cache.ccache if has_ccache else None, cache.work)
     fragment = folder / "extra.config"
     fragment.write_text(f"CONFIG_WERROR=y\n{extra}\n")
     obj = folder / "obj"
     obj.mkdir()
-    with cache.lock(plan.name):
-        work, _ = open_tree(plan, cache)
-        work.close()
-        tree = work.source
+    with opened(Arm.LULL) as tree:
         flags = [f"O={obj}", *make_flags(tree, has_ccache)[1:], "-j2"]
         for command in (
             ["make", *flags, "allnoconfig"],

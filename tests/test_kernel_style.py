@@ -11,12 +11,12 @@ import pytest
 
 from lull.kernels import source, toolchain
 from lull.kernels.bases import load_base
-from lull.kernels.build import build
 from lull.kernels.cache import Cache
 from lull.kernels.inputs import gather
 from lull.kernels.make import OBJ, environment, make_flags
 from lull.kernels.progress import silent
 from lull.model import Arm
+from tests.kernel_trees import opened
 
 pytestmark = pytest.mark.vm
 
@@ -70,6 +70,20 @@ def test_checkpatch_is_heard(tmp_path: Path) -> None:
     assert checkpatch("-f", bad)
 
 
+#: Where our code is, and what the files that it is included into make of it.
+CHECKED = (
+    "kernel/lull/",
+    "kernel/freezer.o",
+    "kernel/power/process.o",
+    "kernel/cgroup/cgroup.o",
+    "kernel/cgroup/cgroup-v1.o",
+    "mm/zsmalloc.o",
+    "mm/zswap.o",
+    "mm/swapfile.o",
+    "drivers/block/zram/",
+)
+
+
 def sparse(tree: Path, *targets: str) -> str:
     has_ccache = toolchain.ccache() is not None
     cache = Cache()
@@ -82,12 +96,9 @@ def sparse(tree: Path, *targets: str) -> str:
 
 @pytest.mark.parametrize("arm", [Arm.LULL, Arm.DEBUG])
 def test_sparse_finds_nothing_in_our_files(arm: Arm) -> None:
-    build("6.12", arm)
-    cache = Cache()
-    tree = cache.work / f"6.12-{arm.value}" / "src"
-    assert (tree / OBJ).is_dir()
-    with cache.lock(f"6.12-{arm.value}"):
-        out = sparse(tree, "kernel/lull/", "kernel/freezer.o", "kernel/power/process.o")
+    with opened(arm) as tree:
+        assert (tree / OBJ).is_dir()
+        out = sparse(tree, *CHECKED)
     assert "CHECK" in out
     ours = [
         line
