@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from lull.boot import Boot, boot
@@ -16,11 +16,24 @@ from lull.vm.accel import choose
 Outcome = tuple[Check, ...] | LullError
 
 
+#: How boots ended, by their names; and what runs them (conftest's run_boots).
+Outcomes = Mapping[str, Outcome]
+Boots = Callable[[Mapping[str, tuple[Case, ...]]], Outcomes]
+
+
 def verdicts(outcome: Outcome) -> tuple[Check, ...]:
     """The verdicts; raises what ended the boot where it did not come to them."""
     if isinstance(outcome, LullError):
         raise outcome
     return outcome
+
+
+def assert_held(outcome: Outcome, *names: str) -> None:
+    """The verdicts are there, of those names in that order, and good."""
+    checks = verdicts(outcome)
+    said = "\n".join(check.text for check in checks)
+    assert tuple(check.name for check in checks) == names, said
+    assert all(check.ok for check in checks), said
 
 
 async def boot_cases(

@@ -36,6 +36,8 @@ void crew_stop(struct crew *crew);
  * whatever happens to it.
  */
 void crew_member(pid_t boss);
+/* SIGKILL for a child, and it is gone; resets the PID. Nothing where it is none. */
+void crew_end(pid_t *pid);
 /* Zeroed memory that children share; NULL with fail() called. */
 void *crew_memory(size_t size);
 

@@ -123,6 +123,22 @@ uint64_t lull_stat(const char *feature, const char *name)
 	return wanted.value;
 }
 
+int lull_inject(const struct job_case *c)
+{
+	static const char *const names[] = { "disable", "pause", "pause_us", "delay_ms" };
+	char file[80], path[256];
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {
+		if (!workload_param(c->workload, names[i]) || !job_number(c, names[i]))
+			continue;
+		snprintf(file, sizeof(file), "inject/%s", names[i]);
+		debug_path(path, sizeof(path), c->feature, file);
+		if (knob_write(path, job_param(c, names[i])) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 int lull_check_clear(const char *feature)
 {
 	char path[256];

@@ -27,6 +27,13 @@ void lull_stats_add(const char *feature, struct sample *s);
 uint64_t lull_stat(const char *feature, const char *name);
 
 /*
+ * What the case's parameters disable, pause, pause_us and delay_ms say, where the
+ * workload has them, goes to the debug arm's files until the probe ends; 0 changes
+ * nothing.
+ */
+int lull_inject(const struct job_case *c);
+
+/*
  * The debug arm's check file: 1 and the values when it is there, 0 when not,
  * -1 on an error. `last` names the culprit, or is empty.
  */

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -100,9 +99,5 @@ int forks_stop(struct sample *s)
 
 void forks_kill(void)
 {
-	if (loop <= 0)
-		return;
-	kill(loop, SIGKILL);
-	waitpid(loop, NULL, 0);
-	loop = 0;
+	crew_end(&loop);
 }

@@ -127,6 +127,19 @@ int group_write_pid(int fd, pid_t pid)
 	return write(fd, text, (size_t)len) == len ? 0 : errno;
 }
 
+int64_t group_write(const struct cgroup *cg, const char *file, const char *text)
+{
+	int fd = group_open(cg, file), error;
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	n = write(fd, text, strlen(text));
+	error = errno;
+	close(fd);
+	return n < 0 ? -error : n;
+}
+
 uint64_t group_number(const struct cgroup *cg, const char *file, uint64_t other)
 {
 	char path[300];

@@ -26,6 +26,8 @@ void groups_stop(void);
 int group_open(const struct cgroup *cg, const char *file);
 /* One write of a PID: 0, or an errno. */
 int group_write_pid(int fd, pid_t pid);
+/* One write of a text to one of its files: bytes, or minus an errno. */
+int64_t group_write(const struct cgroup *cg, const char *file, const char *text);
 /* A number in one of its files, or `other`. */
 uint64_t group_number(const struct cgroup *cg, const char *file, uint64_t other);
 /* Is the process in it, by what /proc says of it? */

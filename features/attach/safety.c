@@ -13,28 +13,15 @@
 
 #include "crew.h"
 #include "groups.h"
-#include "knob.h"
+#include "lull.h"
 #include "safety.h"
 #include "util.h"
 
-#define INJECT "/sys/kernel/debug/lull/attach/inject/"
 #define SWITCH "/sys/module/lull/parameters/attach"
 #define EMPTY_MS 5000
+#define EXACT_MS 2000
 
 static pid_t switcher;
-
-static int inject(const struct job_case *c)
-{
-	static const char *const names[] = { "disable", "pause", "pause_us" };
-	char path[80];
-
-	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {
-		snprintf(path, sizeof(path), INJECT "%s", names[i]);
-		if (job_number(c, names[i]) && knob_write(path, job_param(c, names[i])) < 0)
-			return -1;
-	}
-	return 0;
-}
 
 static void switch_all_the_time(void)
 {
@@ -50,7 +37,7 @@ static void switch_all_the_time(void)
 
 int safety_start(const struct job_case *c)
 {
-	if (groups_start(c) < 0 || inject(c) < 0)
+	if (groups_start(c) < 0 || lull_inject(c) < 0)
 		return -1;
 	if (!job_number(c, "switchers"))
 		return 0;
@@ -60,7 +47,7 @@ int safety_start(const struct job_case *c)
 
 void safety_stop(void)
 {
-	safety_end(&switcher);
+	crew_end(&switcher);
 	groups_stop();
 }
 
@@ -76,24 +63,54 @@ pid_t safety_fork(void (*fn)(void))
 	_exit(1);
 }
 
-void safety_end(pid_t *pid)
+void safety_sleep(void)
 {
-	if (*pid <= 0)
+	for (;;)
+		pause();
+}
+
+void gate_pass(struct gate *gate)
+{
+	if (!gate->closed)
 		return;
-	kill(*pid, SIGKILL);
-	waitpid(*pid, NULL, 0);
-	*pid = 0;
+	__atomic_add_fetch(&gate->waiting, 1, __ATOMIC_SEQ_CST);
+	while (gate->closed)
+		usleep(100);
+	__atomic_sub_fetch(&gate->waiting, 1, __ATOMIC_SEQ_CST);
+}
+
+void gate_close(struct gate *gate, int n)
+{
+	gate->closed = 1;
+	while (gate->waiting < n)
+		usleep(100);
+}
+
+void gate_open(struct gate *gate)
+{
+	gate->closed = 0;
+}
+
+bool safety_is_exact(const struct cgroup *cg, uint64_t *says, unsigned int *listed)
+{
+	for (unsigned int ms = 0; ms < EXACT_MS; ms++) {
+		*listed = safety_lines(cg, "cgroup.threads");
+		*says = group_number(cg, "pids.current", 0);
+		if (*says == *listed)
+			return true;
+		sleep_ms(1);
+	}
+	return false;
 }
 
 int safety_move(const struct cgroup *to, const char *file, pid_t pid)
 {
-	int fd = group_open(to, file), error;
+	char text[16];
+	int64_t n;
 
-	if (fd < 0)
-		return errno;
-	error = group_write_pid(fd, pid);
-	close(fd);
-	return error;
+	snprintf(text, sizeof(text), "%d", pid);
+	n = group_write(to, file, text);
+	return n < 0 ? (int)-n : 0;
 }
 
 unsigned int safety_lines(const struct cgroup *cg, const char *file)

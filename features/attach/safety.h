@@ -26,8 +26,21 @@ void safety_stop(void);
 
 /* A child of the probe that runs fn, and is called as the waits want it. */
 pid_t safety_fork(void (*fn)(void));
-/* SIGKILL, and gone; resets the PID. */
-void safety_end(pid_t *pid);
+/* For it: nothing, until it is killed. */
+void safety_sleep(void) __attribute__((noreturn));
+
+/* Holds up those that pass by it; in memory that they share. */
+struct gate {
+	volatile int closed, waiting;
+};
+
+void gate_pass(struct gate *gate);
+/* Back when so many wait at it. */
+void gate_close(struct gate *gate, int n);
+void gate_open(struct gate *gate);
+
+/* Is pids.current, once all that exit have done so, what is listed? Gives both. */
+bool safety_is_exact(const struct cgroup *cg, uint64_t *says, unsigned int *listed);
 /* Write the PID to the group's file: 0 or an errno. */
 int safety_move(const struct cgroup *to, const char *file, pid_t pid);
 /* Lines in one of the group's files. */

@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "crew.h"
 #include "groups.h"
 #include "job.h"
 #include "lull.h"
@@ -39,16 +40,9 @@ static void expect(bool ok, const char *what, int64_t got)
 					   "%s (%" PRId64 "); ", what, got);
 }
 
-/* What the write says: bytes, or minus the errno. */
 static int64_t write_text(const struct cgroup *cg, const char *text)
 {
-	int fd = group_open(cg, "cgroup.procs");
-	ssize_t n = fd < 0 ? -1 : write(fd, text, strlen(text));
-	int error = errno;
-
-	if (fd >= 0)
-		close(fd);
-	return n < 0 ? -error : n;
+	return group_write(cg, "cgroup.procs", text);
 }
 
 static unsigned int in(const struct cgroup *cg)
@@ -185,12 +179,6 @@ static void worker_joins(void)
 	expect(in(&dst) == 1, "the worker ends", in(&dst));
 }
 
-static void sleeper_main(void)
-{
-	for (;;)
-		pause();
-}
-
 static int batch_setup(const struct job_case *c)
 {
 	if (safety_start(c) < 0 || group_make(&src, "src") < 0 || group_make(&dst, "dst") < 0 ||
@@ -203,7 +191,7 @@ static int batch_setup(const struct job_case *c)
 static int start_all(void)
 {
 	for (unsigned int i = 0; i < MANY; i++) {
-		pids[i] = safety_fork(sleeper_main);
+		pids[i] = safety_fork(safety_sleep);
 		if (pids[i] < 0)
 			return fail(STATUS_FAILED, "fork", "%s", strerror(errno));
 	}
@@ -213,7 +201,7 @@ static int start_all(void)
 static void end_all(void)
 {
 	for (unsigned int i = 0; i < MANY; i++)
-		safety_end(&pids[i]);
+		crew_end(&pids[i]);
 }
 
 static int batch_round(const struct job_case *c, const char *mode, struct sample *s)

@@ -177,11 +177,7 @@ static int churn_round(const struct job_case *c, const char *mode, struct sample
 
 static void churn_teardown(void)
 {
-	if (first > 0) {
-		kill(first, SIGKILL);
-		waitpid(first, NULL, 0);
-		first = 0;
-	}
+	crew_end(&first);
 	groups_stop();
 }
 

@@ -109,7 +109,7 @@ static int emptied_round(const struct job_case *c, const char *mode, struct samp
 
 static void emptied_teardown(void)
 {
-	safety_end(&forker);
+	crew_end(&forker);
 	safety_stop();
 }
 

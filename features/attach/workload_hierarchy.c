@@ -21,7 +21,7 @@
 #define KEPT 4
 
 static struct shared {
-	volatile int hold, held;
+	struct gate gate;
 	volatile uint64_t forks;
 } *shared;
 
@@ -33,13 +33,8 @@ static void forker_main(void)
 	pid_t self = getpid(), kept[KEPT] = { 0 };
 
 	for (unsigned int i = 0;; i = (i + 1) % KEPT) {
-		if (shared->hold) {
-			__atomic_add_fetch(&shared->held, 1, __ATOMIC_SEQ_CST);
-			while (shared->hold)
-				usleep(100);
-			__atomic_sub_fetch(&shared->held, 1, __ATOMIC_SEQ_CST);
-		}
-		safety_end(&kept[i]);
+		gate_pass(&shared->gate);
+		crew_end(&kept[i]);
 		kept[i] = fork();
 		if (!kept[i]) {
 			crew_member(self);
@@ -66,19 +61,9 @@ static bool is_exact(uint64_t *says, unsigned int *there)
 {
 	bool exact;
 
-	shared->hold = 1;
-	while (shared->held < FORKERS)
-		usleep(100);
-	/* Their last children may be on their way out. */
-	for (unsigned int ms = 0; ms < 2000; ms++) {
-		*there = safety_lines(&inner, "cgroup.threads");
-		*says = group_number(&inner, "pids.current", 0);
-		if (*says == *there)
-			break;
-		sleep_ms(1);
-	}
-	exact = *says == *there;
-	shared->hold = 0;
+	gate_close(&shared->gate, FORKERS);
+	exact = safety_is_exact(&inner, says, there);
+	gate_open(&shared->gate);
 	return exact;
 }
 
@@ -105,7 +90,7 @@ static int hierarchy_round(const struct job_case *c, const char *mode, struct sa
 		sleep_ms(1);
 	}
 	for (unsigned int k = 0; k < FORKERS; k++)
-		safety_end(&forkers[k]);
+		crew_end(&forkers[k]);
 	snprintf(text, sizeof(text),
 		 "%s: %" PRIu64 " times on and off, %" PRIu64 " forks; at the end pids.current %" PRIu64
 		 " of %u",
@@ -116,7 +101,7 @@ static int hierarchy_round(const struct job_case *c, const char *mode, struct sa
 static void hierarchy_teardown(void)
 {
 	for (unsigned int i = 0; i < FORKERS; i++)
-		safety_end(&forkers[i]);
+		crew_end(&forkers[i]);
 	safety_stop();
 }
 

@@ -25,14 +25,9 @@ static int *shared_errno;
 
 static int write_text(const struct cgroup *cg, const char *file, const char *text)
 {
-	int fd = group_open(cg, file), error = 0;
+	int64_t n = group_write(cg, file, text);
 
-	if (fd < 0)
-		return errno;
-	if (write(fd, text, strlen(text)) < 0)
-		error = errno;
-	close(fd);
-	return error;
+	return n < 0 ? (int)-n : 0;
 }
 
 static int write_pid(const struct cgroup *cg, pid_t pid)
@@ -197,12 +192,6 @@ static const struct refusal {
 	{ "a removed group", removed_group, ENODEV },
 };
 
-static void sleeper_main(void)
-{
-	for (;;)
-		pause();
-}
-
 static void zombie_main(void)
 {
 	_exit(0);
@@ -217,7 +206,7 @@ static int refusals_setup(const struct job_case *c)
 	if (group_make(&dst, "dst") < 0 || group_make(&full, "full") < 0 ||
 	    cgroup_set(&full, "cgroup.subtree_control", "+memory") < 0)
 		return -1;
-	sleeper = safety_fork(sleeper_main);
+	sleeper = safety_fork(safety_sleep);
 	zombie = safety_fork(zombie_main);
 	if (sleeper < 0 || zombie < 0)
 		return fail(STATUS_FAILED, "fork", "%s", strerror(errno));
@@ -248,8 +237,8 @@ static int refusals_round(const struct job_case *c, const char *mode, struct sam
 
 static void refusals_teardown(void)
 {
-	safety_end(&sleeper);
-	safety_end(&zombie);
+	crew_end(&sleeper);
+	crew_end(&zombie);
 	safety_stop();
 }
 

@@ -23,9 +23,8 @@
 #define STACK 32768
 
 static struct shared {
-	/* Cloners make no threads while it is 1, and say that they do not. */
-	volatile int hold;
-	volatile int held, cloners;
+	/* Cloners make no threads while it is closed. */
+	struct gate gate;
 	volatile int stay, leader_dies, self, only_exits;
 	/* For the process's own mover: where to, and how it went. */
 	volatile int order, done, error;
@@ -73,12 +72,7 @@ static void *cloner_main(void *arg)
 {
 	(void)arg;
 	for (uint64_t i = 0;; i++) {
-		if (shared->hold) {
-			__atomic_add_fetch(&shared->held, 1, __ATOMIC_SEQ_CST);
-			while (shared->hold)
-				usleep(100);
-			__atomic_sub_fetch(&shared->held, 1, __ATOMIC_SEQ_CST);
-		}
+		gate_pass(&shared->gate);
 		if (i % 4 && shared->stayed < shared->stay) {
 			__atomic_add_fetch(&shared->stayed, !thread(stay_main), __ATOMIC_SEQ_CST);
 		} else if (shared->only_exits || thread(leave_main)) {
@@ -124,18 +118,6 @@ static int move(int to)
 	return shared->error;
 }
 
-/* What the controller says is what there is, once all that exit have done so. */
-static bool is_exact(const struct cgroup *cg, unsigned int *count)
-{
-	for (unsigned int ms = 0; ms < 2000; ms++) {
-		*count = safety_lines(cg, "cgroup.threads");
-		if (group_number(cg, "pids.current", 0) == *count)
-			return true;
-		sleep_ms(1);
-	}
-	return false;
-}
-
 static int threads_setup(const struct job_case *c)
 {
 	if (!shared)
@@ -147,7 +129,7 @@ static int threads_setup(const struct job_case *c)
 
 static int threads_round(const struct job_case *c, const char *mode, struct sample *s)
 {
-	uint64_t moves = job_number(c, "moves"), i, behind = 0, wrong = 0;
+	uint64_t moves = job_number(c, "moves"), i, behind = 0, wrong = 0, says;
 	bool v1 = job_number(c, "v1");
 	unsigned int count = 0;
 	int error = 0;
@@ -169,18 +151,16 @@ static int threads_round(const struct job_case *c, const char *mode, struct samp
 		struct cgroup *from = &groups[(i + 1) & 1], *to = &groups[i & 1];
 
 		error = move(i & 1);
-		shared->hold = 1;
-		while (shared->held < CLONERS)
-			usleep(100);
+		gate_close(&shared->gate, CLONERS);
 		/* Those that live on, and were forgotten, stay where they were. */
 		if (i && !safety_empties(from, v1))
 			behind++;
 		/* A leader that has died is counted where it was. */
 		if (!v1 && !shared->leader_dies)
-			wrong += !is_exact(to, &count);
-		shared->hold = 0;
+			wrong += !safety_is_exact(to, &says, &count);
+		gate_open(&shared->gate);
 	}
-	safety_end(&process);
+	crew_end(&process);
 	snprintf(text, sizeof(text),
 		 "%s: %" PRIu64 " moves of a process that made %" PRIu64
 		 " threads, %u at the end; left behind %" PRIu64 " times, pids.current wrong %" PRIu64
@@ -191,7 +171,7 @@ static int threads_round(const struct job_case *c, const char *mode, struct samp
 
 static void threads_teardown(void)
 {
-	safety_end(&process);
+	crew_end(&process);
 	safety_stop();
 }
 

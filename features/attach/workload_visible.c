@@ -163,7 +163,7 @@ static int visible_round(const struct job_case *c, const char *mode, struct samp
 
 static void visible_teardown(void)
 {
-	safety_end(&forker);
+	crew_end(&forker);
 	safety_stop();
 }
 

@@ -56,10 +56,7 @@ static int fz6_one(const struct job_case *c, struct sample *s, bool company)
 	sleep_ms(50);
 	ret = freeze_cycle(s, false);
 	race_inject("thaw_between", 0);
-	if (other > 0) {
-		kill(other, SIGKILL);
-		waitpid(other, NULL, 0);
-	}
+	crew_end(&other);
 	race_end();
 	if (!ret && !race_value("thawed_between"))
 		ret = fail(STATUS_FAILED, "FZ6", "nobody was thawed: the test tested nothing");

@@ -8,7 +8,7 @@
 #include "job.h"
 
 /*
- * Masks of enum lull_zfree_safeguard and enum lull_zfree_point, how long the
+ * For lull_inject(): masks of enum lull_zfree_safeguard and enum lull_zfree_point, how long the
  * waits are, and after how long the worker comes; 0 changes nothing. `broken` is
  * the statement that does not hold then.
  */
@@ -16,8 +16,6 @@
 	{ "disable", "0" }, { "pause", "0" }, { "pause_us", "0" }, { "delay_ms", "0" },    \
 	{ "broken", "none" }
 
-/* As the case's parameters say, until the probe ends. */
-int inject(const struct job_case *c);
 /* As report_check(); the statement that the case is to break has to fail. */
 int report_statement(const struct job_case *c, const char *name, bool ok, const char *text);
 

@@ -129,13 +129,8 @@ double procs_mean_ns(void)
 
 void procs_stop(void)
 {
-	for (unsigned int i = 0; i < nprocs; i++) {
-		if (procs[i] <= 0)
-			continue;
-		kill(procs[i], SIGKILL);
-		waitpid(procs[i], NULL, 0);
-		procs[i] = 0;
-	}
+	for (unsigned int i = 0; i < nprocs; i++)
+		crew_end(&procs[i]);
 	close_pipe(start_pipe);
 	close_pipe(ready_pipe);
 }

@@ -14,6 +14,7 @@
 #include "crew.h"
 #include "inject.h"
 #include "job.h"
+#include "lull.h"
 #include "pages.h"
 #include "perturb.h"
 #include "util.h"
@@ -32,7 +33,7 @@ static struct pages pages;
 
 static int changed_setup(const struct job_case *c)
 {
-	return inject(c);
+	return lull_inject(c);
 }
 
 static int out(uint64_t seed)

@@ -176,7 +176,7 @@ static int churn_setup(const struct job_case *c)
 		return -1;
 	if (job_number(c, "zswap") && zswap_start(job_param(c, "algorithm")) < 0)
 		return -1;
-	return inject(c);
+	return lull_inject(c);
 }
 
 /* `fresh` is what there was before: the header of the swap area. */

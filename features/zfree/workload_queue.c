@@ -253,7 +253,7 @@ static const struct event {
 
 static int queue_setup(const struct job_case *c)
 {
-	return inject(c);
+	return lull_inject(c);
 }
 
 static int queue_round(const struct job_case *c, const char *mode, struct sample *s)

@@ -8,19 +8,16 @@ workload has to say so, or the kernel.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from enum import IntFlag
 
 import pytest
 
-from features.boots import Outcome, verdicts
+from features.boots import Boots, Outcome, Outcomes, assert_held, verdicts
 from lull.errors import GuestPanic
 from lull.model import Case, Value
 
 pytestmark = pytest.mark.vm
-
-Outcomes = Mapping[str, Outcome]
-Boots = Callable[[Mapping[str, tuple[Case, ...]]], Outcomes]
 
 
 class Guard(IntFlag):
@@ -126,14 +123,6 @@ BOOTS: Mapping[str, tuple[Case, ...]] = {
 @pytest.fixture(scope="session")
 def outcomes(run_boots: Boots) -> Outcomes:
     return run_boots(BOOTS)
-
-
-def assert_held(outcome: Outcome, *names: str) -> None:
-    """The verdicts are there, of those names in that order, and good."""
-    checks = verdicts(outcome)
-    said = "\n".join(check.text for check in checks)
-    assert tuple(check.name for check in checks) == names, said
-    assert all(check.ok for check in checks), said
 
 
 def assert_died(outcome: Outcome, why: str = "BUG|KASAN|Oops") -> None:

@@ -60,20 +60,20 @@ static void set_keys(unsigned int mode)
  */
 static int attach_switch_mode(struct lull_feature *f, unsigned int mode)
 {
-	bool alone = lull_attach_guarded(LULL_ATTACH_SWITCH) &&
-		     system_state != SYSTEM_BOOTING;
+	bool exclude = lull_attach_guarded(LULL_ATTACH_SWITCH) &&
+		       system_state != SYSTEM_BOOTING;
 
 	/* On the command line: there is one task, and it forks later. */
-	if (alone)
+	if (exclude)
 		cgroup_lock();
 	cpus_read_lock();
-	if (alone)
+	if (exclude)
 		percpu_down_write(&cgroup_threadgroup_rwsem);
 	set_keys(mode);
-	if (alone)
+	if (exclude)
 		percpu_up_write(&cgroup_threadgroup_rwsem);
 	cpus_read_unlock();
-	if (alone)
+	if (exclude)
 		cgroup_unlock();
 	return 0;
 }

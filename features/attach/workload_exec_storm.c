@@ -96,7 +96,7 @@ static int execs_round(const struct job_case *c, const char *mode, struct sample
 		process = 0;
 		error = ECHILD;
 	}
-	safety_end(&process);
+	crew_end(&process);
 	again = lull_stat("attach", "again");
 	snprintf(text, sizeof(text),
 		 "%s: %" PRIu64 " moves of a process that executes, %" PRIu64
@@ -107,7 +107,7 @@ static int execs_round(const struct job_case *c, const char *mode, struct sample
 
 static void execs_teardown(void)
 {
-	safety_end(&process);
+	crew_end(&process);
 	safety_stop();
 }
 
