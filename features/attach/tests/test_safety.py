@@ -41,6 +41,7 @@ class Point(IntFlag):
     LOCK = 1 << 2
     EXECUTE = 1 << 3
     UNLOCK = 1 << 4
+    EXIT = 1 << 5
 
 
 MODES = ("stock", "threadgroup", "lull")
@@ -122,7 +123,7 @@ BOOTS: Mapping[str, tuple[Case, ...]] = {
             stay=200,
             only_exits=1,
             moves=50,
-            **at(Point.EXECUTE, us=2000),
+            **at(Point.EXECUTE, Point.EXIT, us=2000),
         ),
     ),
     "CG5 broken": (
@@ -132,7 +133,7 @@ BOOTS: Mapping[str, tuple[Case, ...]] = {
             name="CG5",
             stay=200,
             only_exits=1,
-            **without(Guard.READERS, Point.EXECUTE, us=2000),
+            **without(Guard.READERS, Point.EXECUTE, Point.EXIT, us=2000),
         ),
     ),
     "CG6": (

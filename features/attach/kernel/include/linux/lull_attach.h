@@ -46,6 +46,7 @@ enum lull_attach_point {
 	LULL_ATTACH_AT_LOCK,	/* looked up, not locked yet */
 	LULL_ATTACH_AT_EXECUTE,	/* tasks gathered, not moved yet */
 	LULL_ATTACH_AT_UNLOCK,	/* moved, not unlocked yet */
+	LULL_ATTACH_AT_EXIT,	/* exiting, still in its cgroup */
 };
 
 #ifdef CONFIG_LULL_ATTACH

@@ -42,7 +42,8 @@ void lull_attach_pause(enum lull_attach_point point)
 {
 	if (!(READ_ONCE(pauses) & BIT(point)))
 		return;
-	if (point <= LULL_ATTACH_AT_VISIBLE && strcmp(current->comm, PAUSE_COMM))
+	if ((point <= LULL_ATTACH_AT_VISIBLE || point == LULL_ATTACH_AT_EXIT) &&
+	    strcmp(current->comm, PAUSE_COMM))
 		return;
 	usleep_range(READ_ONCE(pause_us), READ_ONCE(pause_us) * 2);
 }
