@@ -41,6 +41,16 @@ class UsageError(LullError):
     exit_code = 2
 
 
+class BadTree(LullError):
+    """A description of devices is not one; the line and the device are named."""
+
+    exit_code = 2
+
+
+class NoRecording(UsageError):
+    """A file was given as a recording of suspend, and nothing in it is one."""
+
+
 class CannotRun(LullError):
     """A part that is needed is missing on this machine; it is named."""
 

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The command ``lull tree``: options in, text out."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lull.errors import LabError
+from lull.trees.model import Tree
+from lull.trees.reader import read
+from lull.trees.report import report
+from lull.trees.shapes import load, make
+from lull.trees.sysfs import SYSFS, scan
+from lull.trees.writer import write
+
+app = typer.Typer(
+    help="Describe trees of devices.", no_args_is_help=True, add_completion=False
+)
+
+_Out = Annotated[
+    Path | None, typer.Option("-o", "--out", help="To FILE, else to stdout.")
+]
+
+
+@app.command("make")
+def make_command(
+    spec: Annotated[str, typer.Argument(help="SHAPE or SHAPE:NAME=VALUE,...")],
+    out: _Out = None,
+) -> None:
+    """Write a made-up tree: chain, fan, fan2, random, empty.
+
+    For example chain:n=50,us=1000,phases=suspend+resume. Times are in
+    microseconds; a name that there is not gets the list of those that are.
+    """
+    _put(write(make(spec), [f"lull tree make {spec}"]), out)
+
+
+@app.command()
+def check(
+    file: Annotated[Path, typer.Argument(help="A description; - is stdin.")],
+    cpus: Annotated[int, typer.Option(min=1, help="For busy callbacks.")] = 2,
+) -> None:
+    """Say what is in a description, and how its phases would go."""
+    sys.stdout.write(report(_load(file), cpus))
+
+
+@app.command()
+def sysfs(
+    root: Annotated[Path, typer.Argument(help="Where sysfs is mounted.")] = SYSFS,
+    out: _Out = None,
+) -> None:
+    """Describe the devices of this machine: parents, links, which are async."""
+    found = scan(root)
+    _put(write(found.tree, found.caveats), out)
+
+
+def _load(file: Path) -> Tree:
+    if file == Path("-"):
+        return read(sys.stdin.buffer.read(), "stdin")
+    return load(file)
+
+
+def _put(text: str, out: Path | None) -> None:
+    if out is None:
+        sys.stdout.write(text)
+        return
+    try:
+        out.write_text(text, "ascii")
+    except OSError as error:
+        raise LabError(
+            f"cannot be written: {error.strerror}",
+            where=str(out),
+            hint="name a file that you may write: --out FILE",
+        ) from error
