@@ -21,6 +21,8 @@ from lull.catalog import (
 from lull.compare import compare_runs
 from lull.errors import ExpectationMissed, LullError, UsageError
 from lull.experiment import Result, run
+from lull.graph.cli import graph_command
+from lull.graph.fit_cli import fit_command
 from lull.kernels.bases import DEFAULT_BASE, base_names, load_base
 from lull.kernels.cli import app as kernel_app
 from lull.model import Clock, Feature
@@ -28,6 +30,7 @@ from lull.plan import SEEDS, Request, describe
 from lull.profiler import ProfileRequest, profile
 from lull.progress import open_progress
 from lull.summary import to_json
+from lull.trees.cli import app as tree_app
 
 app = typer.Typer(
     help="Measure how fast Linux comes to rest and wakes up.",
@@ -36,6 +39,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(kernel_app, name="kernel")
+app.add_typer(tree_app, name="tree")
+tree_app.command("fit")(fit_command)
+app.command("graph")(graph_command)
 
 
 @app.command("run")

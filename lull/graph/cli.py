@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""``lull graph``: options in, text out."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lull.errors import UsageError
+from lull.files import write_file
+from lull.graph import text
+from lull.graph.analysis import Analysis, analyse
+from lull.graph.dmesg import read as read_log
+from lull.graph.edits import parse
+from lull.graph.load import contents, dmesg_beside, load
+from lull.graph.perfetto import to_json
+from lull.graph.whatif import predict
+from lull.trees.model import Phase
+from lull.vm.console import show
+
+#: The longest callbacks of a phase that are shown without --all.
+LONGEST = 12
+
+
+def graph_command(
+    recording: Annotated[
+        Path, typer.Argument(help="ftrace text: of pm-graph, trace-cmd or tracefs.")
+    ],
+    cycle: Annotated[
+        int | None, typer.Option(help="Which one; else the last complete one.")
+    ] = None,
+    phase: Annotated[
+        Phase | None,
+        typer.Option(metavar="PHASE", help="Show it; else the longest."),
+    ] = None,
+    device: Annotated[
+        str | None, typer.Option(help="What it waits for, and what for it.")
+    ] = None,
+    what_if: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SPEC", help="mode=lull,async=all,DEVICE=0ms,DEVICE:resume=2ms"
+        ),
+    ] = None,
+    perfetto: Annotated[
+        Path | None, typer.Option(help="Write it for the Perfetto viewer.")
+    ] = None,
+    dmesg: Annotated[
+        Path | None, typer.Option(help="The kernel's log, to check against.")
+    ] = None,
+    all_: Annotated[
+        bool, typer.Option("--all", help="All phases, callbacks, and the replay.")
+    ] = False,
+) -> None:
+    """Say what took long in a recorded suspend, and what waited for what."""
+    log = dmesg or dmesg_beside(recording)
+    found = analyse(
+        load(recording), cycle, read_log(contents(log)) if log else None, phase
+    )
+    lines = _summary(found, str(recording))
+    shown = list(found.paths) if all_ else found.longest(phase)
+    if device is not None:
+        name = found.device(device)
+        for each in [phase] if phase else found.paths:
+            lines += text.device(found.waits[each], name)
+    elif what_if is None or all_:
+        for each in shown:
+            lines += text.timeline(found.waits[each], None if all_ else LONGEST)
+            lines += text.critical(found.paths[each], found.ideals[each])
+    if what_if is not None or all_:
+        lines += text.replays(found.replays(), found.kernel)
+    if what_if is not None:
+        edits = parse(what_if)
+        lines += text.predictions(
+            predict(found.graph, found.kernel, edits, found.paths), what_if
+        )
+    _print(lines)
+    if perfetto is not None:
+        _write(perfetto, to_json(found.cycle, found.graph, found.paths.values()))
+
+
+def _summary(found: Analysis, where: str) -> list[str]:
+    return [
+        *text.heading(found.recording, found.number, found.cycle, where),
+        *text.caveats(found.caveats),
+        *text.phases(found.cycle, found.graph, found.paths, found.ideals, found.checks),
+    ]
+
+
+def _print(lines: list[str]) -> None:
+    # Names in it come from a file: they must not steer the terminal.
+    for line in "\n".join(lines).split("\n"):
+        sys.stdout.write(show(line.encode("utf-8", "replace")) + "\n")
+
+
+def _write(path: Path, content: str) -> None:
+    try:
+        write_file(path, content.encode())
+    except OSError as error:
+        raise UsageError(
+            f"{error.strerror or error}", where=str(path), hint="name a file to write"
+        ) from error

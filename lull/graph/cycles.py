@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""From the events of a trace to cycles of suspend and resume."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Set
+from dataclasses import dataclass, field, replace
+
+from lull.graph.events import End, Event, Mark, Start, phase_of
+from lull.graph.recording import (
+    COMPLETE,
+    PHASE,
+    PREPARE,
+    Callback,
+    Caveat,
+    Cycle,
+    Named,
+    Span,
+)
+from lull.trees.model import Phase
+
+#: Where one of these begins a second time, a new cycle begins. (The noirq
+#: phases repeat inside a cycle: s2idle walks them at every wake-up.)
+_FIRST = (PREPARE, "dpm_suspend", "dpm_suspend_late")
+_EARLY = ("suspend_enter", *_FIRST)
+
+
+def build(events: Iterable[Event], known: Set[str]) -> tuple[Cycle, ...]:
+    """The cycles, in order; one without a phase or a callback is left out.
+
+    ``known`` are names of devices: some have spaces in them, as some drivers
+    do, and the events print the two side by side.
+    """
+    cycles: list[Cycle] = []
+    builder = _Builder(known)
+    for event in events:
+        if isinstance(event, Mark) and event.begin and builder.over(event.action):
+            cycles.append(builder.finish())
+            builder = _Builder(known)
+        builder.take(event)
+    cycles.append(builder.finish())
+    return tuple(cycle for cycle in cycles if cycle.spans or cycle.callbacks)
+
+
+def split(who: str, known: Set[str]) -> tuple[str, str]:
+    """Driver and device of what an event prints: "DRIVER DEVICE".
+
+    The longest known name at its end is the device, else its last word.
+    """
+    words = who.split(" ")
+    for at in range(max(0, len(words) - 8), len(words)):
+        name = " ".join(words[at:])
+        if name in known:
+            return " ".join(words[:at]).strip(), name
+    return " ".join(words[:-1]).strip(), words[-1]
+
+
+class Tally:
+    """Caveats by their text: how many, and the first line."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, tuple[int, int]] = {}
+
+    def add(self, text: str, line: int = 0, count: int = 1) -> None:
+        """One more of ``text``, at ``line`` (0: nowhere)."""
+        before, first = self._found.get(text, (0, line))
+        self._found[text] = (before + count, first)
+
+    def result(self) -> tuple[Caveat, ...]:
+        """All of them, in the order of their first."""
+        return tuple(Caveat(t, n, line) for t, (n, line) in self._found.items())
+
+
+@dataclass
+class _Open:
+    """A callback that has not ended; phase None is ->prepare() or so."""
+
+    start: Start
+    phase: Phase | None
+
+
+@dataclass
+class _Builder:
+    known: Set[str]
+    marks: list[Mark] = field(default_factory=list)
+    steps: list[Span] = field(default_factory=list)
+    seen: set[str] = field(default_factory=set)
+    calls: list[Callback] = field(default_factory=list)
+    prepared: list[Named] = field(default_factory=list)
+    running: dict[int, list[_Open]] = field(default_factory=lambda: defaultdict(list))
+    tally: Tally = field(default_factory=Tally)
+    last: float = 0.0
+
+    def over(self, action: str) -> bool:
+        """``action`` begins what comes after this cycle."""
+        if action == "suspend_enter":
+            return bool(self.seen - {"suspend_enter"})
+        return action in _FIRST and bool(
+            self.seen & {action, *_EARLY[_EARLY.index(action) + 1 :]}
+            or self.seen & {a for a, p in PHASE.items() if not p.down}
+        )
+
+    def take(self, event: Event) -> None:
+        self.last = max(self.last, event.time)
+        match event:
+            case Mark():
+                self._mark(event)
+            case Start():
+                self._start(event)
+            case End():
+                self._end(event)
+
+    def _mark(self, mark: Mark) -> None:
+        if mark.begin:
+            self.marks.append(mark)
+            self.seen.add(mark.action)
+            return
+        for at in range(len(self.marks) - 1, -1, -1):
+            if self.marks[at].action == mark.action:
+                begin = self.marks.pop(at)
+                break
+        else:
+            self.tally.add(f"{mark.action} ends without having begun", mark.line)
+            if mark.action in PHASE and mark.action not in self.seen:
+                self.seen.add(mark.action)
+                self._span(mark.action, mark, None, mark.time, True)
+            return
+        self._span(mark.action, begin, begin.time, mark.time, True)
+        if phase := PHASE.get(mark.action):
+            self._abandon(phase, mark.time)
+
+    def _span(
+        self, action: str, mark: Mark, start: float | None, end: float, ended: bool
+    ) -> None:
+        """A span, whose begin may not be recorded: then it is not whole."""
+        if start is None:
+            phase = PHASE[action]
+            times = [c.start_s for c in self.calls if c.phase is phase]
+            start, ended = min(times, default=end), False
+        if end < start:
+            self.tally.add("time runs backwards", mark.line)
+            end = start
+        self.steps.append(Span(action, start, end, mark.pid, mark.line, ended))
+
+    def _start(self, start: Start) -> None:
+        inside = self.marks[-1].action if self.marks else ""
+        phase = phase_of(start, PHASE.get(inside))
+        if phase is None and start.down:
+            driver, device = split(start.who, self.known)
+            self.prepared.append(Named(device, driver, start.parent))
+        self.running[start.pid].append(_Open(start, phase))
+
+    def _end(self, end: End) -> None:
+        # By task, not by name: two devices may have the same one.
+        stack = self.running[end.pid]
+        for at in range(len(stack) - 1, -1, -1):
+            if stack[at].start.who == end.who:
+                for lost in stack[at + 1 :]:
+                    self._close(lost, end.time, 0, False)
+                self._close(stack[at], end.time, end.err, True)
+                del stack[at:]
+                return
+        self.tally.add("a callback ends without having started", end.line)
+
+    def _close(self, call: _Open, time: float, err: int, ended: bool) -> None:
+        start = call.start
+        if not ended:
+            self.tally.add("a callback starts and does not end", start.line)
+        if time < start.time:
+            self.tally.add("time runs backwards", start.line)
+        if call.phase is None:
+            return
+        driver, device = split(start.who, self.known)
+        self.calls.append(
+            Callback(
+                device,
+                driver,
+                start.parent,
+                call.phase,
+                start.time,
+                max(time, start.time),
+                start.task,
+                start.pid,
+                err,
+                start.line,
+                ended,
+            )
+        )
+
+    def _abandon(self, phase: Phase | None, time: float) -> None:
+        """Close what is still open in ``phase``, or everything for None."""
+        for pid, stack in self.running.items():
+            lost = [c for c in stack if phase is None or c.phase is phase]
+            for call in lost:
+                self._close(call, time, 0, False)
+            self.running[pid] = [c for c in stack if c not in lost]
+
+    def finish(self) -> Cycle:
+        self._abandon(None, self.last)
+        for mark in self.marks:
+            if mark.action in (*PHASE, PREPARE, COMPLETE):
+                self.tally.add(f"{mark.action} begins and does not end", mark.line)
+                self._span(mark.action, mark, mark.time, self.last, False)
+        spans = self._spans()
+        calls = sorted(self.calls, key=lambda call: (call.start_s, call.line))
+        if spans and not calls:
+            self.tally.add("no callback of a device is recorded")
+        for phase in Phase:
+            times = [(c.start_s, c.end_s) for c in calls if c.phase is phase]
+            if times and phase not in spans:
+                self.tally.add(f"begin and end of dpm_{phase} are not recorded")
+                first, last = min(s for s, _ in times), max(e for _, e in times)
+                # Who walked the list is not known: nobody's pid is -1.
+                spans[phase] = Span(f"dpm_{phase}", first, last, -1, 0, False)
+        return Cycle(
+            {phase: spans[phase] for phase in Phase if phase in spans},
+            tuple(c for c in calls if _within(c, spans[c.phase])),
+            tuple(self.prepared),
+            tuple(sorted(self.steps, key=lambda span: span.start_s)),
+            self.tally.result(),
+        )
+
+    def _spans(self) -> dict[Phase, Span]:
+        """One span a phase: the first way down, the last way up."""
+        spans: dict[Phase, Span] = {}
+        for span in sorted(self.steps, key=lambda span: span.start_s):
+            phase = PHASE.get(span.action)
+            if phase is None:
+                continue
+            if phase in spans:
+                self.tally.add(
+                    f"{span.action} runs again: the first down and the last up count",
+                    span.line,
+                )
+            if phase not in spans or not phase.down:
+                spans[phase] = span
+        return _unnest(spans)
+
+
+def _unnest(spans: dict[Phase, Span]) -> dict[Phase, Span]:
+    """Where noirq suspend fails, its resume runs inside it: it ends there."""
+    down, up = spans.get(Phase.SUSPEND_NOIRQ), spans.get(Phase.RESUME_NOIRQ)
+    if down and up and down.start_s <= up.start_s and up.end_s <= down.end_s:
+        spans[Phase.SUSPEND_NOIRQ] = replace(down, end_s=up.start_s)
+    return spans
+
+
+def _within(call: Callback, span: Span) -> bool:
+    slack = 1e-3  # A trace of several CPUs is in order to about this.
+    return span.start_s - slack <= call.start_s <= span.end_s + slack

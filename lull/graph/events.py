@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""One line of a trace's text, as tracefs or trace-cmd print it.
+
+The formats of the events are in include/trace/events/power.h of the kernel.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from lull.trees.model import Phase
+
+#: Longer than any line of these events; a longer one is damaged.
+LONGEST = 4096
+
+_LINE = re.compile(
+    r"\s*(?P<task>.*)-(?P<pid>\d{1,10})\s+"
+    # The group of threads, where the option record-tgid is set.
+    r"(?:\([\s\d-]{1,12}\)\s+)?"
+    r"\[(?P<cpu>\d{1,5})\]\s+"
+    # irqs-off and its friends: four columns, more on RT, none from trace-cmd.
+    r"(?:[^\s:]{1,9}\s+)?"
+    r"(?P<time>\d{1,12}\.\d{1,9}):\s+"
+    r"(?P<event>suspend_resume|device_pm_callback_start|device_pm_callback_end):"
+    r"\s*(?P<rest>.*)"
+)
+_MARK = re.compile(r"(?P<action>[^\s\[]+)\[-?\d{1,10}\] (?P<edge>begin|end)")
+_START = re.compile(
+    r"(?P<who>.*), parent: ?(?P<parent>.*), (?P<info>.*)\[(?P<verb>\w+)\]"
+)
+_END = re.compile(r"(?P<who>.*), err=(?P<err>-?\d{1,10})")
+
+_DOWN = {"suspend", "freeze", "hibernate", "quiesce"}
+_UP = {"resume", "thaw", "restore", "recover"}
+
+
+@dataclass(frozen=True)
+class Mark:
+    """suspend_resume: something begins or ends."""
+
+    line: int
+    time: float
+    task: str
+    pid: int
+    action: str
+    begin: bool
+
+
+@dataclass(frozen=True)
+class Start:
+    """device_pm_callback_start. ``who`` is driver and device, as printed."""
+
+    line: int
+    time: float
+    task: str
+    pid: int
+    who: str
+    parent: str | None
+    info: str
+    down: bool
+
+
+@dataclass(frozen=True)
+class End:
+    """device_pm_callback_end."""
+
+    line: int
+    time: float
+    task: str
+    pid: int
+    who: str
+    err: int
+
+
+Event = Mark | Start | End
+
+
+def wanted(line: bytes) -> bool:
+    """Whether it may be a line of the three events: a test that is cheap."""
+    return b"device_pm_callback_" in line or b"suspend_resume:" in line
+
+
+def parse(number: int, line: bytes) -> Event | None:
+    """Line ``number`` of a trace, or None where it is not one of the events."""
+    if len(line) > LONGEST:
+        return None
+    found = _LINE.fullmatch(line.decode("utf-8", "backslashreplace").rstrip())
+    if found is None:
+        return None
+    task, pid, rest = found["task"], int(found["pid"]), found["rest"]
+    time = float(found["time"])
+    if found["event"] == "suspend_resume":
+        mark = _MARK.fullmatch(rest)
+        if mark is None:
+            return None
+        return Mark(number, time, task, pid, mark["action"], mark["edge"] == "begin")
+    if found["event"] == "device_pm_callback_end":
+        end = _END.fullmatch(rest)
+        if end is None:
+            return None
+        return End(number, time, task, pid, end["who"].strip(), int(end["err"]))
+    start = _START.fullmatch(rest)
+    if start is None or start["verb"] not in _DOWN | _UP:
+        return None
+    parent = start["parent"]
+    return Start(
+        number,
+        time,
+        task,
+        pid,
+        start["who"].strip(),
+        None if parent in ("none", "") else parent,
+        start["info"].strip(),
+        start["verb"] in _DOWN,
+    )
+
+
+def phase_of(start: Start, inside: Phase | None) -> Phase | None:
+    """The phase of a callback; None for ->prepare() and ->complete().
+
+    ``inside`` is the phase that is going on, None where it is dpm_prepare or
+    dpm_complete, or not recorded: then what the event says has to do. Its
+    info has the word "noirq", "late" or "early" before the bus, class or
+    driver, and nothing at all for ->prepare() and ->complete().
+    """
+    word = start.info.partition(" ")[0]
+    if start.down:
+        named = {"noirq": Phase.SUSPEND_NOIRQ, "late": Phase.SUSPEND_LATE}
+        plain = Phase.SUSPEND
+    else:
+        named = {"noirq": Phase.RESUME_NOIRQ, "early": Phase.RESUME_EARLY}
+        plain = Phase.RESUME
+    if word in named:
+        return named[word]
+    if word in ("preparing", "completing"):
+        return None
+    return plain if word or inside is plain else None

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Made-up recordings, in the dialects in which there are real ones.
+
+The machine: ``platform`` with the sync child ``kbd``, and ``bus0``, ``disk``
+and ``screen`` on it, which are async. In suspend the screen takes 30 ms, and
+the bus waits for it; in resume the disk and the screen wait for the bus.
+"""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+MAIN = ("sh", 100)
+DISK = ("kworker/u8:1", 201)
+SCREEN = ("<...>", 202)
+BUS = ("kworker/u8:3", 203)
+
+
+@dataclass(frozen=True)
+class Line:
+    """An event: microseconds, who, which, and what it says."""
+
+    us: int
+    who: tuple[str, int]
+    event: str
+    rest: str
+
+
+def mark(us: int, action: str, begin: bool, val: int = 2) -> Line:
+    edge = "begin" if begin else "end"
+    return Line(us, MAIN, "suspend_resume", f"{action}[{val}] {edge}")
+
+
+def call(
+    start: int, end: int, who: tuple[str, int], device: str, info: str, err: int = 0
+) -> list[Line]:
+    """``device`` is "DRIVER NAME<PARENT"; ``info`` "bus [suspend]" and such."""
+    name, _, parent = device.partition("<")
+    first = f"{name}, parent: {parent or 'none'}, {info}"
+    return [
+        Line(start, who, "device_pm_callback_start", first),
+        Line(end, who, "device_pm_callback_end", f"{name}, err={err}"),
+    ]
+
+
+def phase(us: int, end: int, action: str, *calls: list[Line]) -> list[Line]:
+    """A phase from ``us`` to ``end``; its callbacks count from ``us``."""
+    val = 16 if "resume" in action else 2
+    inside = [
+        Line(us + line.us, line.who, line.event, line.rest)
+        for each in calls
+        for line in each
+    ]
+    return [
+        mark(us, action, True, val),
+        *sorted(inside, key=lambda line: line.us),
+        mark(end, action, False, val),
+    ]
+
+
+def prepare(us: int) -> list[Line]:
+    order = (
+        "platform platform",
+        "kbd kbd<platform",
+        "bus bus0",
+        "d disk<bus0",
+        "screen screen<bus0",
+    )
+    calls = [call(i, i, MAIN, device, "[suspend]") for i, device in enumerate(order, 1)]
+    return phase(us, us + 10, "dpm_prepare", *calls)
+
+
+def cycle(us: int = 1_000_000) -> list[Line]:
+    """A whole one, 100 ms long."""
+    down, up = "bus [suspend]", "bus [resume]"
+    return [
+        mark(us, "suspend_enter", True, 3),
+        mark(us + 5, "suspend_enter", False, 3),
+        *prepare(us + 10),
+        *phase(
+            us + 100,
+            us + 30_700,
+            "dpm_suspend",
+            call(20, 30_020, SCREEN, "screen screen<bus0", down),
+            call(30, 12_030, DISK, "d disk<bus0", down),
+            call(50, 1_050, MAIN, "kbd kbd<platform", "driver [suspend]"),
+            call(30_040, 30_540, BUS, "bus bus0", "type [suspend]"),
+        ),
+        *phase(
+            us + 31_000,
+            us + 33_200,
+            "dpm_suspend_late",
+            call(100, 2_100, SCREEN, "screen screen<bus0", "late bus [suspend]"),
+        ),
+        *phase(
+            us + 34_000,
+            us + 35_100,
+            "dpm_suspend_noirq",
+            call(50, 1_050, BUS, "bus bus0", "noirq type [suspend]"),
+        ),
+        mark(us + 36_000, "machine_suspend", True, 3),
+        mark(us + 37_000, "machine_suspend", False, 3),
+        *phase(
+            us + 40_000,
+            us + 42_100,
+            "dpm_resume_noirq",
+            call(50, 2_050, BUS, "bus bus0", "noirq type [resume]"),
+        ),
+        *phase(
+            us + 43_000,
+            us + 44_100,
+            "dpm_resume_early",
+            call(50, 1_050, SCREEN, "screen screen<bus0", "early bus [resume]"),
+        ),
+        *phase(
+            us + 50_000,
+            us + 70_700,
+            "dpm_resume",
+            call(10, 510, BUS, "bus bus0", "type [resume]"),
+            call(15, 1_015, MAIN, "kbd kbd<platform", "driver [resume]"),
+            call(520, 5_520, DISK, "d disk<bus0", up),
+            call(530, 20_530, SCREEN, "screen screen<bus0", up),
+        ),
+        *phase(us + 80_000, us + 80_100, "dpm_complete"),
+    ]
+
+
+def _tracefs(columns: str) -> Callable[[Line], str]:
+    def line(each: Line) -> str:
+        task, pid = each.who
+        start = f"{task:>16}-{pid:<5} {columns} {each.us / 1e6:12.6f}:"
+        return f"{start} {each.event}: {each.rest}"
+
+    return line
+
+
+def _trace_cmd(each: Line) -> str:
+    task, pid = each.who
+    start = f"{task:>16}-{pid:<5} [001] {each.us / 1e6:12.6f}:"
+    return f"{start} {each.event + ':':<21}{each.rest}"
+
+
+DIALECTS: dict[str, Callable[[Line], str]] = {
+    "flags": _tracefs("[001] ...."),
+    "migration": _tracefs("[001] ...1."),
+    "rt": _tracefs("[001] .....2.."),
+    "rt-letters": _tracefs("[001] dN.h2.1"),
+    "no-flags": _tracefs("[001]"),
+    "tgid": _tracefs("(    100) [001] ...."),
+    "no-tgid": _tracefs("(-------) [001] d..2."),
+    "trace-cmd": _trace_cmd,
+}
+
+STAMP = "# suspend-010203-040506 box mem 5.3.0+"
+HEAD = (
+    "# tracer: nop\n#\n"
+    "# entries-in-buffer/entries-written: 99/99   #P:4\n#\n"
+    "#           TASK-PID   CPU#  ||||    TIMESTAMP  FUNCTION\n"
+    "#              | |       |   ||||       |         |\n"
+)
+
+
+def devinfo(**flags: bool) -> str:
+    """pm-graph's footer, with names of products that have commas in them."""
+    text = "".join(f"{name},Maker, Inc.,{flag:d};" for name, flag in flags.items())
+    packed = base64.b64encode(zlib.compress(text.encode())).decode()
+    return f"# platform-devinfo: {packed}"
+
+
+def text(lines: list[Line], dialect: str = "flags", head: str = HEAD) -> bytes:
+    write = DIALECTS[dialect]
+    return (head + "".join(f"{write(line)}\n" for line in lines)).encode()
+
+
+def recorded() -> bytes:
+    """All that pm-graph writes: stamp, head, a cycle, the footer."""
+    flags = devinfo(platform=False, kbd=False, bus0=True, disk=True, screen=True)
+    return f"{STAMP}\n".encode() + text(cycle()) + f"{flags}\n".encode()
