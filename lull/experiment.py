@@ -113,6 +113,7 @@ async def _boots(
         for task in tasks:
             done = await task
             folder.append(done.stream.samples)
+            folder.add_recordings(tasks.index(task), done.stream.recordings)
             _judge(done, folder.path, progress)
             boots.append(done)
     finally:

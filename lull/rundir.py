@@ -33,6 +33,7 @@ SUMMARY = "summary.json"
 TABLE = "table.txt"
 ENV = "env.json"
 CONSOLE = "console.log"
+RECORDINGS = "recordings"
 REPRO = "repro.sh"
 
 _REPRO = """\
@@ -137,6 +138,12 @@ class RunDir:
     def append(self, samples: Iterable[Sample]) -> None:
         """Add the samples of a boot to results.jsonl, down to the disk."""
         self._append(RESULTS, format_results(samples).encode())
+
+    def add_recordings(self, number: int, recordings: Mapping[str, str]) -> None:
+        """Write what a boot recorded, a file a mode, for ``lull graph``."""
+        for mode, text in recordings.items():
+            name = f"boot-{number:03}-{mode}.ftrace.txt"
+            write_file(self.path / RECORDINGS / name, text.encode())
 
     @contextmanager
     def boot(self, number: int, arm: Arm, seed: int) -> Iterator[Path]:

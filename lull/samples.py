@@ -57,6 +57,8 @@ class Stream:
     checks: tuple[Check, ...] = ()
     notes: tuple[str, ...] = ()
     errors: tuple[GuestError, ...] = ()
+    #: Mode to the text of a trace, where a workload recorded one.
+    recordings: Mapping[str, str] = field(default_factory=dict)
     done: bool = False
     ok: bool = False
     announced: int | None = None
@@ -142,6 +144,7 @@ class _Reader:
     checks: list[Check] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     errors: list[GuestError] = field(default_factory=list)
+    recorded: dict[str, list[str]] = field(default_factory=dict)
 
     def take(self, item: Mapping[str, Any]) -> None:
         if self.done is not None:
@@ -170,6 +173,9 @@ class _Reader:
                         text=_str(item, "text", ""),
                     )
                 )
+            case "recorded":
+                lines = self.recorded.setdefault(_str(item, "mode"), [])
+                lines.append(_str(item, "text"))
             case "note":
                 self.notes.append(_str(item, "text"))
             case "error":
@@ -215,6 +221,10 @@ class _Reader:
             checks=tuple(self.checks),
             notes=tuple(self.notes),
             errors=tuple(self.errors),
+            recordings={
+                mode: "".join(f"{line}\n" for line in lines)
+                for mode, lines in self.recorded.items()
+            },
             done=self.done is not None,
             ok=bool(self.done and self.done["ok"]),
             announced=self.done["samples"] if self.done else None,

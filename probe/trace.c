@@ -167,18 +167,25 @@ static bool parse_event(char *line, struct trace_event *ev)
 	return true;
 }
 
-int trace_each(int (*fn)(const struct trace_event *ev, void *arg), void *arg)
+char *trace_text(void)
 {
-	char path[256], *text, *rest, *line;
-	struct trace_event ev;
-	int ret = 0;
+	char path[256], *text;
 
 	snprintf(path, sizeof(path), "%s/trace", instance);
 	text = read_whole(path);
 	if (!text)
-		return fail(STATUS_FAILED, path, "cannot read %s: %s", path, strerror(errno));
+		fail(STATUS_FAILED, path, "cannot read %s: %s", path, strerror(errno));
+	return text;
+}
 
-	rest = text;
+int trace_each(int (*fn)(const struct trace_event *ev, void *arg), void *arg)
+{
+	char *text = trace_text(), *rest = text, *line;
+	struct trace_event ev;
+	int ret = 0;
+
+	if (!text)
+		return -1;
 	while (!ret && (line = strsep(&rest, "\n"))) {
 		if (*line && *line != '#' && parse_event(line, &ev))
 			ret = fn(&ev, arg);

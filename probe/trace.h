@@ -25,6 +25,9 @@ int trace_off(void);
 /* Calls fn for each event in order, until it returns nonzero. */
 int trace_each(int (*fn)(const struct trace_event *ev, void *arg), void *arg);
 
+/* All of it as the kernel prints it; to be freed. NULL with fail() called. */
+char *trace_text(void);
+
 /* The value of key=value in an event's text, or false. */
 bool trace_field(const char *text, const char *key, char *value, unsigned int size);
 bool trace_field_u64(const char *text, const char *key, uint64_t *value);

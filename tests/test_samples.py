@@ -69,6 +69,24 @@ def test_a_whole_stream() -> None:
     assert (stream.missing, stream.bad.count) == (0, 0)
 
 
+def test_lines_of_a_recording_are_one_text_a_mode() -> None:
+    stream = parse_stream(
+        join(
+            HELLO,
+            b'{"t":"recorded","mode":"lull","text":"# lull-rules: lull"}',
+            b'{"t":"recorded","mode":"stock","text":"other"}',
+            b'{"t":"recorded","mode":"lull","text":"a \\"line\\""}',
+            b'{"t":"recorded","mode":"lull"}',
+            DONE,
+        )
+    )
+    assert stream.recordings == {
+        "lull": '# lull-rules: lull\na "line"\n',
+        "stock": "other\n",
+    }
+    assert stream.bad.count == 1
+
+
 def test_a_stream_cut_in_a_line_keeps_what_came_before() -> None:
     data = join(HELLO, CASE, line(0), line(1))
     for end in range(len(data)):
