@@ -197,14 +197,18 @@ def _bad_published(
     table: Published,
     field: str,
 ) -> Iterator[tuple[str, str]]:
-    yield from _bad_metric(feature, table.metric, field)
+    if not table.heads:
+        yield from _bad_metric(feature, table.metric, field)
+    columns = len(table.columns) * max(1, len(table.heads))
     for i, row in enumerate(table.rows):
         where = f"{field}.rows[{i}]"
-        if len(row.values) != len(table.columns):
-            yield (
-                f"{where}.values",
-                f"{len(row.values)} for {len(table.columns)} columns",
-            )
+        if len(row.values) != columns:
+            yield f"{where}.values", f"{len(row.values)} for {columns} columns"
+        if len(row.metrics) != len(table.heads):
+            what = f"{len(row.metrics)} for {len(table.heads)} heads"
+            yield f"{where}.metrics", what
+        for metric in row.metrics:
+            yield from _bad_metric(feature, metric, where)
         yield from _unmeasured(feature, row, where, None)
 
 

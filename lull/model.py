@@ -70,7 +70,7 @@ class CasePlan(Record):
 
 
 class Expectation(Record):
-    """A bound on the ratio of a mode's median to stock's."""
+    """A bound on the ratio of a mode's median to stock's, or on the median."""
 
     workload: str
     params: Mapping[str, Value] = Field(default_factory=dict)
@@ -81,13 +81,16 @@ class Expectation(Record):
     aim: float | None = None  #: reported, never failed on
     clock: Clock | None = None  #: holds on this clock only
     control: bool = False  #: this mode against the untouched kernel
+    absolute: bool = False  #: bounds the median itself, in the metric's unit
 
 
 class PublishedRow(Record):
     """A line of somebody's table: a case here, and their figures for it, a
-    column each; 0 where they have none."""
+    column each; 0 where they have none. ``metrics`` are ours, one for each of
+    the table's ``heads``, where it has those."""
 
     label: str
+    metrics: tuple[str, ...] = ()
     workload: str
     params: Mapping[str, Value] = Field(default_factory=dict)
     values: tuple[float, ...]
@@ -96,15 +99,17 @@ class PublishedRow(Record):
 class Published(Record):
     """A table that somebody published; ``metric`` is ours for it.
 
+    ``heads`` are the columns that each of ``columns`` consists of, if it does.
     ``unit`` is theirs: ``ms``, for a metric of ours in ns, or the name of what
     both count, of which more is better.
     """
 
     title: str
     source: str
-    metric: str
+    metric: str = ""
     unit: str = "ms"
     columns: tuple[str, ...]
+    heads: tuple[str, ...] = ()
     rows: tuple[PublishedRow, ...]
 
 

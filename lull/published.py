@@ -31,24 +31,42 @@ def render(summary: Summary, features: Iterable[Feature]) -> str:
 
 
 def _table(table: Published, feature: Feature, rows: Sequence[Row]) -> str:
-    measured = [(line, _medians(line, table, feature, rows)) for line in table.rows]
-    if not any(ours for _, ours in measured):
+    measured = [
+        (
+            line,
+            [_medians(line, m, feature, rows) for m in line.metrics or [table.metric]],
+        )
+        for line in table.rows
+    ]
+    if not any(any(ours) for _, ours in measured):
         return ""
     modes = feature.mode_names
     lines = wrap(f"{table.title}, {table.unit} ({table.source})", "", "  ")
-    lines += [_line("", table.columns), _line("here", modes)]
+    lines += [
+        _line("", _spread(table.columns, table)),
+        _line("here", _spread(modes, table)),
+    ]
+    if table.heads:
+        columns = max(len(table.columns), len(modes))
+        lines.append(_line("", [*table.heads] * columns))
     for line, ours in measured:
         there = [_figure(value) if value else "-" for value in line.values]
         lines.append(_line(line.label, there))
-        if not ours:
-            continue
-        scale = _NS_PER_MS if table.unit == _MS else 1.0
-        here = [_figure(ours[m] / scale) if m in ours else "-" for m in modes]
-        lines.append(_line("", here))
-        if STOCK in ours:
-            gains = [_gain(table, ours, m) if m in ours else "" for m in modes]
-            lines.append(_line("", ["", *gains[1:]]))
+        if any(ours):
+            lines.append(_line("", [_here(table, o, m) for m in modes for o in ours]))
+        if all(STOCK in o for o in ours):
+            lines.append(_line("", [_gain(table, o, m) for m in modes for o in ours]))
     return "\n".join(lines)
+
+
+def _spread(names: Sequence[str], table: Published) -> list[str]:
+    """Each name above the first of its columns."""
+    return [cell for name in names for cell in (name, *[""] * (len(table.heads) - 1))]
+
+
+def _here(table: Published, ours: dict[str, float], mode: str) -> str:
+    scale = _NS_PER_MS if table.unit == _MS else 1.0
+    return _figure(ours[mode] / scale) if mode in ours else "-"
 
 
 def _figure(value: float) -> str:
@@ -57,14 +75,16 @@ def _figure(value: float) -> str:
 
 
 def _gain(table: Published, ours: dict[str, float], mode: str) -> str:
-    """How many times faster, or more, than ``stock``."""
+    """How many times faster, or more, than ``stock``; nothing for that itself."""
+    if mode == STOCK or mode not in ours:
+        return ""
     less_is_better = table.unit == _MS
     over, under = (STOCK, mode) if less_is_better else (mode, STOCK)
     return f"{ours[over] / ours[under]:.2f}x" if ours[under] else "-"
 
 
 def _medians(
-    line: PublishedRow, table: Published, feature: Feature, rows: Sequence[Row]
+    line: PublishedRow, metric: str, feature: Feature, rows: Sequence[Row]
 ) -> dict[str, float]:
     """Mode to median."""
     wanted = full_params(feature, line.workload, line.params)
@@ -73,7 +93,7 @@ def _medians(
         for row in rows
         if row.arm is Arm.LULL
         and row.workload == line.workload
-        and row.metric == table.metric
+        and row.metric == metric
         and full_params(feature, row.workload, row.params) == wanted
     }
 

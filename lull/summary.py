@@ -241,7 +241,9 @@ def _verdict(
     arm = Arm.STOCK if item.control else Arm.LULL
     stock = _values(samples, STOCK, item.metric, arm, clock)
     measured = None
-    if values and stock:
+    if item.absolute:
+        measured = stats.median(list(values.values())) if values else None
+    elif values and stock:
         compare = _control if item.control else stats.compare
         measured = compare(values, stock).ratio
     text = _text(item)
@@ -262,13 +264,15 @@ def _text(item: Expectation) -> str:
         bounds.append(f">= {item.min:g}")
     if item.max is not None:
         bounds.append(f"<= {item.max:g}")
-    bound = " and ".join(bounds) or "reported as a share"
-    of = "the untouched kernel" if item.control else STOCK
+    bound = " and ".join(bounds) or "reported"
+    of = " of the untouched kernel" if item.control else f" of {STOCK}"
+    if item.absolute:
+        of = ""
     at = ", ".join(
         f"{value} {name}" if not isinstance(value, str) else f"{name}={value}"
         for name, value in item.params.items()
     )
-    return f"{item.metric} {item.mode} {bound} of {of} at {at or item.workload}"
+    return f"{item.metric} {item.mode} {bound}{of} at {at or item.workload}"
 
 
 if __name__ == "__main__":

@@ -23,6 +23,8 @@ rows = [
 ]
 """
 
+PAIRS = '"zombies", metrics = ["total", "visited"], values = [15.0, 4.0, 14.0, 3.0]'
+
 
 def summary(*rows: Row) -> Summary:
     return Summary(
@@ -82,6 +84,25 @@ def test_of_a_score_more_is_better() -> None:
     assert "30k           15.0    0.016" in text
     assert "             200.0        -    250.0" in text
     assert "1.25x" in text
+
+
+def test_a_table_may_have_several_figures_for_each_mode() -> None:
+    table = TABLE.replace('metric = "total"\n', 'heads = ["Down", "Up"]\n')
+    table = table.replace('"zombies", values = [15.0, 4.3]', PAIRS)
+    table = table.replace(
+        '"sleepers", values = [0, 2.5]', PAIRS.replace("zombies", "sleepers")
+    )
+    feature = parse(synthetic.TOML + table, "walk", where="here")
+    up = row("lull", 2e6).model_copy(update={"metric": "visited"})
+    text = render(summary(row("stock", 12e6), row("lull", 3e6), up), [feature])
+    assert text.splitlines()[1:7] == [
+        "              Base            Theirs",
+        "here         stock             quick              lull",
+        "              Down       Up     Down       Up     Down       Up",
+        "30k           15.0      4.0     14.0      3.0",
+        "              12.0        -        -        -      3.0      2.0",
+        "50            15.0      4.0     14.0      3.0",
+    ]
 
 
 def test_a_table_without_a_figure_of_ours_is_left_out() -> None:

@@ -144,6 +144,20 @@ def test_what_was_not_measured_is_not_ok_and_says_so() -> None:
     assert not made.ok
 
 
+def test_an_absolute_expectation_bounds_the_median_itself() -> None:
+    feature = synthetic.feature()
+    item = feature.expectations[0].model_copy(
+        update={"absolute": True, "max": 1_210_000.0}
+    )
+    feature = feature.model_copy(update={"expectations": (item,)})
+    samples = synthetic.samples(range(4), noise=0)
+    (verdict,) = summarise([feature], samples, synthetic.meta()).expectations
+    assert verdict.measured == pytest.approx(40 * 30000, rel=0.01)
+    assert verdict.ok
+    assert "of stock" not in verdict.text
+    assert "<= 1.21e+06 at" in verdict.text
+
+
 def test_what_was_not_planned_is_not_expected() -> None:
     feature = synthetic.feature()
 
