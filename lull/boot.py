@@ -13,6 +13,7 @@ from lull.job import job_text
 from lull.kernels.record import Kernel
 from lull.model import Arm, Clock, Job
 from lull.samples import Stream, parse_stream
+from lull.trees.guest import guest_files
 from lull.vm import machine
 from lull.vm.command import Accel, MachineSpec
 from lull.vm.outcome import Outcome
@@ -117,7 +118,7 @@ async def boot(
         folder=folder,
         policy=TimeoutPolicy(scale=slowness),
         allow=allow,
-        extra=extra,
+        extra={**guest_files(job), **(extra or {})},
         progress=machine.Progress(result=on_line),
     )
     stream = parse_stream(outcome.results, boot=number, seed=job.seed, arm=kernel.arm)
