@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from lull.boot import Boot, boot
-from lull.errors import LullError
+from lull.errors import GuestPanic, LullError
 from lull.kernels.record import Kernel
 from lull.model import Case, Check, Clock, Job
 from lull.vm.accel import choose
@@ -36,12 +36,20 @@ def assert_held(outcome: Outcome, *names: str) -> None:
     assert all(check.ok for check in checks), said
 
 
+def assert_seen(outcome: Outcome) -> None:
+    """The workload has found the fault, or the kernel has."""
+    if isinstance(outcome, GuestPanic):
+        return
+    assert not all(check.ok for check in verdicts(outcome))
+
+
 async def boot_cases(
     kernel: Kernel,
     cases: tuple[Case, ...],
     folder: Path,
     allow: Sequence[str] = (),
     extra: Mapping[str, bytes] | None = None,
+    append: tuple[str, ...] = (),
 ) -> Boot:
     """One boot with cases that report checks; raises as ``lull.boot.boot``."""
     done = await boot(
@@ -52,6 +60,7 @@ async def boot_cases(
         folder=folder,
         allow=allow,
         extra=extra,
+        append=append,
     )
     assert done.stream.done
     return done

@@ -27,7 +27,7 @@ void lull_stats_add(const char *feature, struct sample *s);
 uint64_t lull_stat(const char *feature, const char *name);
 
 /*
- * What the case's parameters disable, pause, pause_us and delay_ms say, where the
+ * What the parameters disable, pause, pause_us, delay_ms and fail_nth say, where the
  * workload has them, goes to the debug arm's files until the probe ends; 0 changes
  * nothing.
  */

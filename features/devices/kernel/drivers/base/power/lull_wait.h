@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Nobody to wait for, seen without going through them. Part of main.c, which has
+ * included ../base.h. Who comes after the look could as well have come after
+ * everybody had been gone through.
+ */
+#ifndef _DRIVERS_BASE_POWER_LULL_WAIT_H
+#define _DRIVERS_BASE_POWER_LULL_WAIT_H
+
+#include <linux/device.h>
+#include <linux/lull_devices.h>
+
+static inline bool lull_is_childless(struct device *dev)
+{
+	return !dev->p || list_empty(&dev->p->klist_children.k_list);
+}
+
+#ifdef CONFIG_LULL_DEVICES
+
+/* A walk of the feature is under way; of that thread alone. */
+static bool lull_walking;
+
+/* The walk has seen to all that a sync device comes after; on the way up. */
+static inline bool lull_no_superior(struct device *dev, bool async)
+{
+	return static_branch_unlikely(&lull_devices_key) && !async &&
+	       lull_walking && dev->power.lull.alone &&
+	       list_empty(&dev->links.suppliers);
+}
+
+/* A superior may be started long before the last that it waits for. */
+static inline bool lull_waits_first(void)
+{
+	return static_branch_unlikely(&lull_devices_key);
+}
+
+/* With dpm_list_mtx: who goes away while a walk begins is handled by nobody. */
+static inline void lull_removed(struct device *dev)
+{
+	if (static_branch_unlikely(&lull_devices_key))
+		complete_all(&dev->power.completion);
+}
+
+static inline bool lull_no_children(struct device *dev)
+{
+	return static_branch_unlikely(&lull_devices_key) &&
+	       lull_is_childless(dev);
+}
+
+static inline bool lull_no_suppliers(struct device *dev)
+{
+	return static_branch_unlikely(&lull_devices_key) &&
+	       list_empty(&dev->links.suppliers);
+}
+
+static inline bool lull_no_consumers(struct device *dev)
+{
+	return static_branch_unlikely(&lull_devices_key) &&
+	       list_empty(&dev->links.consumers);
+}
+
+#else /* !CONFIG_LULL_DEVICES */
+
+static inline bool lull_no_superior(struct device *dev, bool async)
+{
+	return false;
+}
+
+static inline bool lull_waits_first(void) { return false; }
+static inline void lull_removed(struct device *dev) { }
+static inline bool lull_no_children(struct device *dev) { return false; }
+static inline bool lull_no_suppliers(struct device *dev) { return false; }
+static inline bool lull_no_consumers(struct device *dev) { return false; }
+
+#endif /* CONFIG_LULL_DEVICES */
+
+#endif /* _DRIVERS_BASE_POWER_LULL_WAIT_H */

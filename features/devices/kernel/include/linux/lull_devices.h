@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What drivers/base/power/main.c calls of Lull's feature `devices`.
+ *
+ * There is one hook for each phase, and in the mode "stock" it is a static
+ * branch not taken. drivers/base/power/lull_devices.h has what is behind it.
+ */
+#ifndef _LINUX_LULL_DEVICES_H
+#define _LINUX_LULL_DEVICES_H
+
+#include <linux/jump_label.h>
+#include <linux/types.h>
+
+enum lull_devices_mode {
+	LULL_DEVICES_STOCK,
+	LULL_DEVICES_PARENTS,
+	LULL_DEVICES_LINKS,
+	LULL_DEVICES_LULL,
+};
+
+/* In the order in which a suspend and the resume after it go through them. */
+enum lull_devices_phase {
+	LULL_DEVICES_SUSPEND,
+	LULL_DEVICES_SUSPEND_LATE,
+	LULL_DEVICES_SUSPEND_NOIRQ,
+	LULL_DEVICES_RESUME_NOIRQ,
+	LULL_DEVICES_RESUME_EARLY,
+	LULL_DEVICES_RESUME,
+	LULL_DEVICES_NR_PHASES,
+};
+
+enum lull_devices_counter {
+	LULL_DEVICES_UPFRONT,	/* started before the list is walked */
+	LULL_DEVICES_MET,	/* started when a dependency had ended */
+	LULL_DEVICES_REACHED,	/* started when the walk came to it */
+	LULL_DEVICES_CHAINED,	/* handled by who had handled a dependency */
+	LULL_DEVICES_QUIET,	/* of no callbacks, handled without a worker */
+	LULL_DEVICES_SYNC,	/* not async, handled by the walk */
+	LULL_DEVICES_OVERDUE,	/* passed over, and not started for a long time */
+	LULL_DEVICES_FAILED,	/* no memory for a worker's order */
+	LULL_DEVICES_NR_COUNTERS,
+};
+
+/* Safeguards that a test kernel can switch off, to see their tests fail. */
+enum lull_devices_safeguard {
+	LULL_DEVICES_WAITS,	/* PM1, PM6: who is started waits for the rest */
+	LULL_DEVICES_CLAIM,	/* PM2: one of those that start it handles it */
+	LULL_DEVICES_CLEAR,	/* PM3: all are made ready before any is started */
+	LULL_DEVICES_ABORT,	/* PM4: after an error the walk goes on to the end */
+	LULL_DEVICES_FALLBACK,	/* PM5: who cannot be queued is handled anyway */
+	LULL_DEVICES_HOLD,	/* PM7: who is started is held until handled */
+	LULL_DEVICES_STRICT,	/* PM8: pm_async=0 is heeded */
+	LULL_DEVICES_ROOM,	/* PM10: only so many are started ahead of the walk */
+	LULL_DEVICES_FLAG,	/* PM11: nobody is async who is not for dpm_wait() */
+};
+
+#ifdef CONFIG_LULL_DEVICES
+
+DECLARE_STATIC_KEY_FALSE(lull_devices_key);
+
+enum lull_devices_mode lull_devices_mode(void);
+void lull_devices_count(enum lull_devices_counter counter);
+void __lull_devices_walk(enum lull_devices_phase nr);
+
+/*
+ * Handle all devices in the phase's list, and leave it empty. With dpm_list_mtx
+ * held, before and after; it is dropped meanwhile.
+ */
+static inline void lull_devices_walk(enum lull_devices_phase nr)
+{
+	if (static_branch_unlikely(&lull_devices_key))
+		__lull_devices_walk(nr);
+}
+
+#else /* !CONFIG_LULL_DEVICES */
+
+static inline void lull_devices_walk(enum lull_devices_phase nr) { }
+
+#endif /* CONFIG_LULL_DEVICES */
+
+#if defined(CONFIG_LULL_DEVICES) && defined(CONFIG_LULL_DEBUG)
+bool lull_devices_guarded(enum lull_devices_safeguard guard);
+bool lull_devices_no_memory(void);
+#else
+static inline bool lull_devices_guarded(enum lull_devices_safeguard guard)
+{
+	return true;
+}
+
+static inline bool lull_devices_no_memory(void)
+{
+	return false;
+}
+#endif
+
+#endif /* _LINUX_LULL_DEVICES_H */

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What Lull's feature `devices` keeps in a device's struct dev_pm_info. */
+#ifndef _LINUX_LULL_DEVICES_INFO_H
+#define _LINUX_LULL_DEVICES_INFO_H
+
+#include <linux/atomic.h>
+#include <linux/types.h>
+
+/**
+ * struct lull_dpm - a device in the phase that is under way
+ * @node: in the list of those that a thread starts or handles next
+ * @missing: dependencies that have not ended, but for those of a sync device that
+ *	are sync; a hint, nothing waits for it alone
+ * @heirs: those whose @missing it is counted in
+ * @claim: number of the phase; its lowest bit is set once somebody handles it
+ * @room: of who has claimed it: it may have to wait, and is counted
+ * @alone: it is sync, and so are all it comes after
+ *
+ * Several CPUs write these at once, each in one access of a whole word: they
+ * share no word with any of the bit fields around them.
+ */
+struct lull_dpm {
+#ifdef CONFIG_LULL_DEVICES
+	struct list_head node;
+	atomic_t missing;
+	unsigned int heirs;
+	unsigned int claim;
+	bool room;
+	bool alone;
+#endif
+};
+
+#endif /* _LINUX_LULL_DEVICES_INFO_H */

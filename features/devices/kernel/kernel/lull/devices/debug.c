@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* For test kernels: safeguards that can be switched off, and orders that fail. */
+#include <linux/atomic.h>
+#include <linux/debugfs.h>
+#include <linux/lull_devices.h>
+
+#include "internal.h"
+
+/* Bits of enum lull_devices_safeguard that are switched off. */
+static u32 disabled;
+/* Each so manieth order for a worker fails as if memory were short; 0: none. */
+static u32 fail_nth;
+
+/**
+ * lull_devices_guarded - is a safeguard on? Always, but in a test of its test
+ * @guard: which
+ *
+ * Return: true where it is.
+ */
+bool lull_devices_guarded(enum lull_devices_safeguard guard)
+{
+	return !(READ_ONCE(disabled) & BIT(guard));
+}
+
+/**
+ * lull_devices_no_memory - shall the next order for a worker fail?
+ *
+ * Return: true where a test asked for it.
+ */
+bool lull_devices_no_memory(void)
+{
+	static atomic_t orders;
+	u32 nth = READ_ONCE(fail_nth);
+
+	return nth && atomic_inc_return(&orders) % nth == 0;
+}
+
+/**
+ * devices_debug_files - make the files that set all this
+ * @dir: for them
+ */
+void __init devices_debug_files(struct dentry *dir)
+{
+	debugfs_create_x32("disable", 0644, dir, &disabled);
+	debugfs_create_u32("fail_nth", 0644, dir, &fail_nth);
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * More devices that are started early and have to wait than the kernel has workers
+ * for (PM10): those that they wait for must get one all the same.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cycle.h"
+#include "job.h"
+#include "lull.h"
+#include "tree.h"
+#include "util.h"
+#include "verify.h"
+#include "workload.h"
+
+static struct tree tree;
+
+/*
+ * In each family the first child ends at once and starts the parent, which waits for
+ * the second one, which waits for its own child. The last device keeps the walk from
+ * coming to any of them meanwhile.
+ */
+static char *families(unsigned int n)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	fputs("lull-tree 1\n", out);
+	for (unsigned int i = 0; i < n; i++)
+		fprintf(out,
+			"device p%u async suspend=0\n"
+			"device second%u async parent=p%u suspend=0\n"
+			"device grandchild%u async parent=second%u suspend=20000\n"
+			"device first%u async parent=p%u suspend=0\n",
+			i, i, i, i, i, i, i);
+	fputs("device last suspend=1000000\n", out);
+	fclose(out);
+	return text;
+}
+
+static int blocked_setup(const struct job_case *c)
+{
+	char *text;
+	int ret;
+
+	if (tree_supported() < 0 || cycle_prepare() < 0 || lull_inject(c) < 0)
+		return -1;
+	text = families((unsigned int)job_number(c, "families"));
+	if (!text)
+		return fail(STATUS_FAILED, "memory", "%s", strerror(errno));
+	ret = tree_load(&tree, text);
+	free(text);
+	return ret;
+}
+
+static int blocked_round(const struct job_case *c, const char *mode, struct sample *s)
+{
+	struct faults f = { 0 };
+	struct cycle cycle;
+	char text[200];
+
+	(void)s;
+	if (tree_clear() < 0 || cycle_run(&tree, &cycle) < 0)
+		return -1;
+	verify_whole(&tree, &f);
+	snprintf(text, sizeof(text),
+		 "%s: %u devices; %" PRIu64 " started upfront, %" PRIu64 " early; %u callbacks early, "
+		 "%u missing, errno %d",
+		 mode, tree.n, lull_stat("devices", "upfront"), lull_stat("devices", "met"),
+		 f.early, f.missing, cycle.error);
+	return report_check(c, "PM10", verify_good(&f) && !cycle.error, text);
+}
+
+static void blocked_teardown(void)
+{
+	tree_drop(&tree);
+}
+
+static const struct workload_param blocked_params[] = {
+	{ "families", "600" },
+	{ "disable", "0" },
+	{ 0 },
+};
+
+static const struct workload blocked = {
+	.feature = "devices",
+	.name = "blocked",
+	.text = "more early starts than there are workers",
+	.params = blocked_params,
+	.setup = blocked_setup,
+	.round = blocked_round,
+	.teardown = blocked_teardown,
+};
+
+WORKLOAD(blocked);
