@@ -9,9 +9,8 @@
 /**
  * struct lull_dpm - a device in the phase that is under way
  * @node: in the list of those that a thread starts or handles next
- * @missing: dependencies that have not ended, but for those of a sync device that
- *	are sync; a hint, nothing waits for it alone
- * @heirs: those whose @missing it is counted in
+ * @missing: of an async device, dependencies that have not ended; a hint
+ * @heirs: async devices whose @missing it is counted in
  * @claim: number of the phase; its lowest bit is set once somebody handles it
  * @room: of who has claimed it: it may have to wait, and is counted
  * @alone: it is sync, and so are all it comes after

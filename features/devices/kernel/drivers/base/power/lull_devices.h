@@ -21,7 +21,7 @@
  */
 #define LULL_ROOM (WQ_DFL_ACTIVE / 2)
 
-/* How long the walk waits for a start that is due before it sees to it itself. */
+/* How long the end of the walk waits for starts before it sees to them itself. */
 #define LULL_PATIENCE msecs_to_jiffies(50)
 
 static void lull_suspend(struct device *dev, bool async)
@@ -101,9 +101,11 @@ static struct {
 	atomic_t unclaimed;
 	/* Those of LULL_ROOM. */
 	atomic_t ahead;
+	/* The walk has passed over one that nobody handled; its own. */
+	bool passed;
 } lull_walk;
 
-/* The walk, while it waits for others to start or to end. */
+/* The walk, while it waits for others to start. */
 static DECLARE_WAIT_QUEUE_HEAD(lull_walker);
 
 static_assert(sizeof_field(struct lull_dpm, claim) >= sizeof(u32) &&
@@ -124,7 +126,7 @@ static bool lull_in_phase(struct device *dev)
 	return (READ_ONCE(dev->power.lull.claim) & ~1U) == lull_walk.free;
 }
 
-/* After a full barrier, the partner of which is in lull_await(). */
+/* After a full barrier, the partner of which is in wait_event(). */
 static void lull_wake_walker(void)
 {
 	/* What the walk looks at was written before that barrier. */
@@ -144,6 +146,7 @@ static bool lull_claim(struct device *dev)
 /* The walk is to come back to it. */
 static void lull_unclaim(struct device *dev)
 {
+	atomic_inc(&lull_walk.unclaimed);
 	/* Pairs with the claim of whoever is next. */
 	smp_store_release(&dev->power.lull.claim, lull_walk.free);
 }
@@ -206,21 +209,23 @@ static void lull_each_consumer(struct device *dev, lull_dpm_fn fn, void *arg)
 }
 
 /*
- * Down, a superior has to wait for one more; up, who is below it has. The walk sees
- * to it where both are sync.
+ * Down, a superior comes after who is below it; up, before. A sync device is not
+ * started by anybody, and counts nobody.
  */
 static void lull_one_more(struct device *superior, void *arg)
 {
 	struct device *dev = arg, *first = dev, *then = superior;
 
-	if (!lull_in_phase(superior) ||
-	    (!lull_is_async(dev) && !lull_is_async(superior)))
+	if (!lull_in_phase(superior))
 		return;
 	if (!lull_walk.phase.down)
 		swap(first, then);
-	first->power.lull.heirs++;
-	then->power.lull.alone = false;
-	atomic_inc(&then->power.lull.missing);
+	if (lull_is_async(then)) {
+		first->power.lull.heirs++;
+		atomic_inc(&then->power.lull.missing);
+	} else if (lull_is_async(first)) {
+		then->power.lull.alone = false;
+	}
 }
 
 static void lull_enter(struct device *dev)
@@ -236,22 +241,29 @@ static void lull_enter(struct device *dev)
 
 /*
  * With dpm_list_mtx: what is on the list has its parent. Parents and suppliers are
- * before it, and have been entered.
+ * before it, and have been entered. Those that are async come onto @async, in the
+ * order of the walk.
  */
-static void lull_enter_all(void)
+static void lull_enter_all(struct list_head *async)
 {
 	struct device *dev;
-	int async = 0;
+	int nr = 0;
 
 	list_for_each_entry(dev, lull_walk.phase.from, power.entry) {
 		lull_enter(dev);
-		async += lull_is_async(dev);
+		if (lull_is_async(dev)) {
+			nr++;
+			if (lull_walk.phase.down)
+				list_add(&dev->power.lull.node, async);
+			else
+				list_add_tail(&dev->power.lull.node, async);
+		}
 		if (dev->parent)
 			lull_one_more(dev->parent, dev);
 		if (lull_heeds_links())
 			lull_each_supplier(dev, lull_one_more, dev);
 	}
-	atomic_set(&lull_walk.unclaimed, async);
+	atomic_set(&lull_walk.unclaimed, nr);
 }
 
 static void lull_handle(struct device *dev, bool async)
@@ -366,13 +378,12 @@ static bool lull_queue(struct device *dev, enum lull_devices_counter why,
 
 /**
  * struct lull_end - a device has been handled, or none has yet
- * @async: that device is async
  * @worker: the caller is a worker, which has time for one more
  * @why: for the counters, and @name for the trace
  * @todo: what the caller handles itself, claimed and held
  */
 struct lull_end {
-	bool async, worker;
+	bool worker;
 	enum lull_devices_counter why;
 	const char *name;
 	struct list_head todo;
@@ -437,22 +448,15 @@ static void lull_take(struct device *dev, int missing, struct lull_end *end)
  */
 static void lull_one_less(struct device *dev, void *arg)
 {
-	struct lull_end *end = arg;
-	bool async = lull_is_async(dev);
 	int missing;
 
 	/* Who has been removed is handled by nobody. */
-	if (!lull_in_phase(dev) || !device_pm_initialized(dev) ||
-	    (!async && !end->async))
+	if (!lull_is_async(dev) || !lull_in_phase(dev) ||
+	    !device_pm_initialized(dev))
 		return;
-	/* A full barrier, as the look at the walker's queue needs. */
 	missing = atomic_dec_return(&dev->power.lull.missing);
-	if (lull_walk.mode == LULL_DEVICES_LULL && missing > 0)
-		return;
-	if (async)
-		lull_take(dev, missing, end);
-	else
-		lull_wake_walker();
+	if (lull_walk.mode != LULL_DEVICES_LULL || missing <= 0)
+		lull_take(dev, missing, arg);
 }
 
 static int lull_one_less_child(struct device *dev, void *arg)
@@ -482,7 +486,6 @@ static void lull_ended(struct device *dev, struct lull_end *end)
 {
 	if (!dev->power.lull.heirs)
 		return;
-	end->async = lull_is_async(dev);
 	mutex_lock(&dpm_list_mtx);
 	if (lull_walk.phase.down)
 		lull_ended_down(dev, end);
@@ -557,27 +560,19 @@ static struct device *lull_first(struct list_head *list)
 	return to_device(lull_walk.phase.down ? list->prev : list->next);
 }
 
-static void lull_start(struct device *dev, struct lull_end *end)
-{
-	if (!atomic_read(&dev->power.lull.missing) && lull_is_async(dev))
-		lull_take(dev, 0, end);
-}
-
 /* With dpm_list_mtx. Those that depend on nobody in the phase. */
-static void lull_start_all(struct lull_end *end)
+static void lull_start_all(struct list_head *async, struct lull_end *end)
 {
-	struct device *dev;
+	struct device *dev, *next;
 
-	if (lull_walk.phase.down)
-		list_for_each_entry_reverse(dev, lull_walk.phase.from, power.entry)
-			lull_start(dev, end);
-	else
-		list_for_each_entry(dev, lull_walk.phase.from, power.entry)
-			lull_start(dev, end);
+	list_for_each_entry_safe(dev, next, async, power.lull.node) {
+		list_del(&dev->power.lull.node);
+		if (!atomic_read(&dev->power.lull.missing))
+			lull_take(dev, 0, end);
+	}
 }
 
-/* In the walk: @dev, which is claimed and held, as if there were no workers. */
-static void lull_handle_here(struct device *dev)
+static void lull_tell_heirs(struct device *dev)
 {
 	struct lull_end end = {
 		.why = LULL_DEVICES_MET,
@@ -585,9 +580,16 @@ static void lull_handle_here(struct device *dev)
 		.todo = LIST_HEAD_INIT(end.todo),
 	};
 
-	lull_handle(dev, false);
 	lull_ended(dev, &end);
 	lull_see_to(&end);
+}
+
+/* In the walk: @dev, which is claimed and held, as if there were no workers. */
+static void lull_handle_here(struct device *dev)
+{
+	lull_handle(dev, false);
+	if (dev->power.lull.heirs)
+		lull_tell_heirs(dev);
 }
 
 static void lull_overdue(struct device *dev, struct list_head *todo)
@@ -627,7 +629,9 @@ static void lull_start_overdue(void)
 	LIST_HEAD(todo);
 
 	mutex_lock(&dpm_list_mtx);
-	lull_overdue_of(lull_walk.phase.to, &todo);
+	if (lull_walk.passed)
+		lull_overdue_of(lull_walk.phase.to, &todo);
+	lull_walk.passed = false;
 	lull_overdue_of(&dpm_list, &todo);
 	mutex_unlock(&dpm_list_mtx);
 
@@ -640,34 +644,30 @@ static void lull_start_overdue(void)
 }
 
 /*
- * Whom the walk has passed over starts by itself, unless a counter is wrong. The
- * barrier in wait_event() pairs with those before lull_wake_walker().
+ * The walk has come to @dev, which is claimed and held. Before it waits for anybody
+ * it makes sure that all it has passed over are started.
  */
-static bool lull_await(atomic_t *left)
-{
-	return wait_event_timeout(lull_walker, atomic_read(left) <= 0,
-				  LULL_PATIENCE);
-}
-
-/* The walk has come to @dev, which is claimed and held. */
 static void lull_reach(struct device *dev)
 {
 	if (lull_is_async(dev) &&
 	    lull_queue(dev, LULL_DEVICES_REACHED, "reached"))
 		return;
-	/* It would wait for good for one that nobody starts. */
-	if (lull_walk.mode == LULL_DEVICES_LULL && !dev->power.lull.alone &&
-	    (!lull_await(&dev->power.lull.missing) || !lull_is_ready(dev)))
+	if (lull_walk.passed && !dev->power.lull.alone && !lull_is_ready(dev))
 		lull_start_overdue();
 	lull_devices_count(LULL_DEVICES_SYNC);
 	lull_handle_here(dev);
 	lull_put(dev);
 }
 
+/* With dpm_list_mtx: somebody handles @dev, or will. */
 static bool lull_passes_over(struct device *dev)
 {
-	return READ_ONCE(dev->power.lull.claim) == (lull_walk.free | 1) ||
-	       (lull_walk.mode == LULL_DEVICES_LULL && lull_is_async(dev));
+	if (READ_ONCE(dev->power.lull.claim) == (lull_walk.free | 1))
+		return true;
+	if (lull_walk.mode != LULL_DEVICES_LULL || !lull_is_async(dev))
+		return false;
+	lull_walk.passed = true;
+	return true;
 }
 
 /* With dpm_list_mtx, which is dropped for each that is handled here. */
@@ -712,6 +712,7 @@ static void lull_walk_list(void)
 void __lull_devices_walk(enum lull_devices_phase nr)
 {
 	bool clear = lull_devices_guarded(LULL_DEVICES_CLEAR);
+	LIST_HEAD(async);
 	struct lull_end end = {
 		.why = LULL_DEVICES_UPFRONT,
 		.name = "upfront",
@@ -723,20 +724,27 @@ void __lull_devices_walk(enum lull_devices_phase nr)
 		return;
 	lull_walk.phase = lull_dpm_phases[nr];
 	lull_walk.free += 2;
+	lull_walk.passed = false;
 	lull_walking = true;
-	lull_enter_all();
-	lull_start_all(&end);
+	lull_enter_all(&async);
+	lull_start_all(&async, &end);
 	mutex_unlock(&dpm_list_mtx);
 
 	lull_see_to(&end);
 	mutex_lock(&dpm_list_mtx);
 	if (!clear)
-		lull_enter_all();
+		lull_enter_all(&async);
 	lull_walk_list();
 	mutex_unlock(&dpm_list_mtx);
 
-	if (lull_walk.mode == LULL_DEVICES_LULL)
-		lull_await(&lull_walk.unclaimed);
+	/*
+	 * Those that were passed over start by themselves, unless a counter is
+	 * wrong. The barrier in wait_event() pairs with that in lull_take().
+	 */
+	if (lull_walk.passed)
+		wait_event_timeout(lull_walker,
+				   atomic_read(&lull_walk.unclaimed) <= 0,
+				   LULL_PATIENCE);
 	lull_start_overdue();
 	mutex_lock(&dpm_list_mtx);
 	lull_walking = false;

@@ -28,10 +28,18 @@ static inline bool lull_no_superior(struct device *dev, bool async)
 	       list_empty(&dev->links.suppliers);
 }
 
-/* A superior may be started long before the last that it waits for. */
-static inline bool lull_waits_first(void)
+/* The same on the way down. */
+static inline bool lull_no_subordinate(struct device *dev, bool async)
 {
-	return static_branch_unlikely(&lull_devices_key);
+	return static_branch_unlikely(&lull_devices_key) && !async &&
+	       lull_walking && dev->power.lull.alone &&
+	       list_empty(&dev->links.consumers);
+}
+
+/* A superior may be started long before the last that it waits for. */
+static inline bool lull_waits_first(bool async)
+{
+	return static_branch_unlikely(&lull_devices_key) && async;
 }
 
 /* With dpm_list_mtx: who goes away while a walk begins is handled by nobody. */
@@ -66,7 +74,12 @@ static inline bool lull_no_superior(struct device *dev, bool async)
 	return false;
 }
 
-static inline bool lull_waits_first(void) { return false; }
+static inline bool lull_no_subordinate(struct device *dev, bool async)
+{
+	return false;
+}
+
+static inline bool lull_waits_first(bool async) { return false; }
 static inline void lull_removed(struct device *dev) { }
 static inline bool lull_no_children(struct device *dev) { return false; }
 static inline bool lull_no_suppliers(struct device *dev) { return false; }
