@@ -18,6 +18,7 @@ from lull.model import Arm, Check, Hello, Sample, Value
 
 FEW = 5  #: bad lines that are kept for the report
 EXCERPT = 120  #: characters kept of each
+RECORDING = "# lull-kernel:"  #: what a recording begins with
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Stream:
     checks: tuple[Check, ...] = ()
     notes: tuple[str, ...] = ()
     errors: tuple[GuestError, ...] = ()
-    #: Mode to the text of a trace, where a workload recorded one.
+    #: Mode to the text of a trace, where a workload recorded one; its last one.
     recordings: Mapping[str, str] = field(default_factory=dict)
     done: bool = False
     ok: bool = False
@@ -174,8 +175,11 @@ class _Reader:
                     )
                 )
             case "recorded":
+                text = _str(item, "text")
                 lines = self.recorded.setdefault(_str(item, "mode"), [])
-                lines.append(_str(item, "text"))
+                if text.startswith(RECORDING):
+                    lines.clear()
+                lines.append(text)
             case "note":
                 self.notes.append(_str(item, "text"))
             case "error":

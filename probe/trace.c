@@ -67,6 +67,11 @@ int trace_open(void)
 	return put_path("buffer_size_kb", BUFFER_KB);
 }
 
+int trace_room(const char *kb)
+{
+	return put_path("buffer_size_kb", kb);
+}
+
 static void event_path(char *path, size_t size, const char *system, const char *event)
 {
 	snprintf(path, size, "events/%s%s%s/enable", system, event ? "/" : "",

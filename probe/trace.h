@@ -14,6 +14,8 @@ struct trace_event {
 
 /* Makes the instance, with nothing enabled, once; it goes away at the end. */
 int trace_open(void);
+/* Room for so many KiB of events for each CPU, where the usual is too little. */
+int trace_room(const char *kb);
 /* Enables system/event, or the whole system when event is NULL. */
 int trace_enable(const char *system, const char *event);
 bool trace_has(const char *system, const char *event);

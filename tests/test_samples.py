@@ -73,7 +73,9 @@ def test_lines_of_a_recording_are_one_text_a_mode() -> None:
     stream = parse_stream(
         join(
             HELLO,
-            b'{"t":"recorded","mode":"lull","text":"# lull-rules: lull"}',
+            b'{"t":"recorded","mode":"lull","text":"# lull-kernel: 6"}',
+            b'{"t":"recorded","mode":"lull","text":"of the warm-up"}',
+            b'{"t":"recorded","mode":"lull","text":"# lull-kernel: 6"}',
             b'{"t":"recorded","mode":"stock","text":"other"}',
             b'{"t":"recorded","mode":"lull","text":"a \\"line\\""}',
             b'{"t":"recorded","mode":"lull"}',
@@ -81,7 +83,7 @@ def test_lines_of_a_recording_are_one_text_a_mode() -> None:
         )
     )
     assert stream.recordings == {
-        "lull": '# lull-rules: lull\na "line"\n',
+        "lull": '# lull-kernel: 6\na "line"\n',
         "stock": "other\n",
     }
     assert stream.bad.count == 1

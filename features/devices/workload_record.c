@@ -22,7 +22,8 @@ static int record_setup(const struct job_case *c)
 {
 	if (tree_supported() < 0 || cycle_prepare() < 0)
 		return -1;
-	if (trace_enable("power", "device_pm_callback_start") < 0 ||
+	/* 900 devices have 14,000 events in a cycle. */
+	if (trace_room("8192") < 0 || trace_enable("power", "device_pm_callback_start") < 0 ||
 	    trace_enable("power", "device_pm_callback_end") < 0)
 		return -1;
 	return tree_load_named(&tree, job_param(c, "tree"));

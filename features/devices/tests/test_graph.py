@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the analyser says of a recording that the probe made, and what the model
+of the modes says beforehand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from features.boots import boot_cases
+from lull.boot import Boot
+from lull.graph.analysis import Analysis, analyse
+from lull.graph.ftrace import read
+from lull.graph.recording import Recording
+from lull.kernels.build import build
+from lull.model import Arm, Case
+from lull.trees.model import Phase, Tree
+from lull.trees.schedule import Rules, critical_path, schedule
+from lull.trees.shapes import load, make
+from lull.vm.process import run_alone
+
+pytestmark = pytest.mark.vm
+
+LAPTOP = "file:features/devices/trees/laptop.tree"
+#: With sync devices among them, and without.
+MIXED = "random:n=100,seed=7,sync=30"
+ASYNC = "random:n=100,seed=7,sync=0"
+MODES = tuple(rules.value for rules in Rules)
+LONG = (Phase.SUSPEND, Phase.RESUME)
+
+
+def case(workload: str, tree: str, rounds: int = 1) -> Case:
+    return Case(
+        feature="devices",
+        workload=workload,
+        params={"tree": tree},
+        order=MODES * rounds,
+    )
+
+
+@pytest.fixture(scope="module")
+def booted(tmp_path_factory: pytest.TempPathFactory) -> Boot:
+    """Recordings of one tree, then cycles of three, in each mode."""
+    cases = (
+        case("record", MIXED),
+        *(case("cycle", tree, 3) for tree in (LAPTOP, MIXED, ASYNC)),
+    )
+    folder = tmp_path_factory.mktemp("graph")
+    return run_alone(boot_cases(build("6.12", Arm.LULL), cases, folder))
+
+
+def recording(booted: Boot, mode: str) -> Recording:
+    return read(booted.stream.recordings[mode].encode(), mode)
+
+
+def analysis(booted: Boot, mode: str) -> Analysis:
+    return analyse(recording(booted, mode))
+
+
+def tree_of(name: str) -> Tree:
+    if name.startswith("file:"):
+        root = Path(__file__).resolve().parents[3]
+        return load(root / name.removeprefix("file:"))
+    return make(name)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_recording_is_whole_and_knows_its_links(booted: Boot, mode: str) -> None:
+    """The machine's own devices are in it, too, and are no part of the tree."""
+    found = analysis(booted, mode)
+    said = [caveat.text for caveat in found.caveats]
+    assert said == ["a device is not in the description"]
+    assert found.graph.links
+    assert found.recording.header.rules == mode
+    assert len(found.graph.tree.devices) == len(make(MIXED).devices)
+    assert set(found.cycle.spans) == set(Phase)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_model_says_what_a_recording_took(booted: Boot, mode: str) -> None:
+    """Of what its callbacks took, under its rules; 5%, in the long phases."""
+    found = {replay.phase: replay for replay in analysis(booted, mode).replays()}
+    for phase in LONG:
+        replay = found[phase]
+        assert replay.predicted_us == pytest.approx(replay.measured_us, rel=0.05)
+
+
+@pytest.mark.parametrize("tree", [LAPTOP, MIXED, ASYNC])
+@pytest.mark.parametrize("mode", MODES)
+def test_what_is_predicted_comes_true(booted: Boot, mode: str, tree: str) -> None:
+    """Of the description alone. The best of three: a host's hiccup is no one's."""
+    for phase in LONG:
+        predicted = schedule(tree_of(tree), phase, Rules(mode)).makespan_us
+        measured = min(
+            sample.metrics[phase.value] / 1e3
+            for sample in booted.stream.samples
+            if (sample.workload, sample.mode, sample.params["tree"])
+            == ("cycle", mode, tree)
+        )
+        assert measured == pytest.approx(predicted, rel=0.05)
+        assert measured >= critical_path(tree_of(tree), phase).us
