@@ -27,6 +27,7 @@ HOOKED = (
     "mm/zswap.o",
     "mm/zpool.o",
     "mm/swapfile.o",
+    "drivers/base/power/",
     "drivers/block/zram/",
     "fs/exec.o",
     "init/init_task.o",
@@ -87,7 +88,7 @@ def test_a_kernel_without_lull_compiles(tmp_path: Path) -> None:
     assert "zs_free_bulk" not in symbols
 
 
-@pytest.mark.parametrize("feature", ["LULL_ATTACH", "LULL_ZFREE"])
+@pytest.mark.parametrize("feature", ["LULL_ATTACH", "LULL_DEVICES", "LULL_ZFREE"])
 def test_a_kernel_without_one_feature_compiles(tmp_path: Path, feature: str) -> None:
     extra = f"# CONFIG_{feature} is not set"
     config = compile_with(extra, ("kernel/lull/", *HOOKED), tmp_path)

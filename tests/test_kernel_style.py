@@ -80,6 +80,7 @@ CHECKED = (
     "mm/zsmalloc.o",
     "mm/zswap.o",
     "mm/swapfile.o",
+    "drivers/base/power/",
     "drivers/block/zram/",
 )
 

