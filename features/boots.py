@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from lull.boot import Boot, boot
 from lull.errors import GuestPanic, LullError
@@ -16,9 +17,16 @@ from lull.vm.accel import choose
 Outcome = tuple[Check, ...] | LullError
 
 
-#: How boots ended, by their names; and what runs them (conftest's run_boots).
+#: How boots ended, by their names.
 Outcomes = Mapping[str, Outcome]
-Boots = Callable[[Mapping[str, tuple[Case, ...]]], Outcomes]
+
+
+class Boots(Protocol):
+    """As it is called: boots by their names, and words for the kernel."""
+
+    def __call__(
+        self, jobs: Mapping[str, tuple[Case, ...]], *append: str
+    ) -> Outcomes: ...
 
 
 def verdicts(outcome: Outcome) -> tuple[Check, ...]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from features.boots import Outcome, boot_cases
+from features.boots import Boots, Outcome, boot_cases
 from lull.errors import LullError
 from lull.kernels.build import build
 from lull.kernels.record import Kernel
@@ -38,25 +38,33 @@ def run_debug(debug_kernel: Kernel, tmp_path: Path) -> Callable[..., tuple[Check
 
 
 @pytest.fixture(scope="session")
-def run_boots(
-    debug_kernel: Kernel, tmp_path_factory: pytest.TempPathFactory
-) -> Callable[[Mapping[str, tuple[Case, ...]]], dict[str, Outcome]]:
-    """Run a boot for each name, side by side, and return how each ended."""
+def run_boots(debug_kernel: Kernel, tmp_path_factory: pytest.TempPathFactory) -> Boots:
+    """Run a boot for each name, side by side, and return how each ended.
+
+    More words are for the kernel's command line.
+    """
     folder = tmp_path_factory.mktemp("boots")
 
     async def one(
-        places: asyncio.Semaphore, name: str, cases: tuple[Case, ...]
+        places: asyncio.Semaphore,
+        name: str,
+        cases: tuple[Case, ...],
+        append: tuple[str, ...],
     ) -> Outcome:
         async with places:
             try:
-                done = await boot_cases(debug_kernel, cases, folder / name)
+                done = await boot_cases(
+                    debug_kernel, cases, folder / name, append=append
+                )
             except LullError as error:
                 return error
         return done.stream.checks
 
-    async def gather(jobs: Mapping[str, tuple[Case, ...]]) -> dict[str, Outcome]:
+    async def gather(
+        jobs: Mapping[str, tuple[Case, ...]], append: tuple[str, ...]
+    ) -> dict[str, Outcome]:
         places = asyncio.Semaphore(os.cpu_count() or 1)
-        found = await asyncio.gather(*(one(places, *job) for job in jobs.items()))
-        return dict(zip(jobs, found, strict=True))
+        work = (one(places, *job, append) for job in jobs.items())
+        return dict(zip(jobs, await asyncio.gather(*work), strict=True))
 
-    return lambda jobs: run_alone(gather(jobs))
+    return lambda jobs, *append: run_alone(gather(jobs, append))

@@ -35,6 +35,9 @@ class Guard(IntFlag):
 OURS = ("parents", "links", "lull")
 MODES = ("stock", *OURS)
 
+#: Seconds until a task that nobody will wake is reported.
+HUNG = ("sysctl.kernel.hung_task_timeout_secs=30",)
+
 
 def storm(name: str, *modes: str, **params: Value) -> Case:
     return Case(
@@ -77,7 +80,7 @@ BOOTS: Mapping[str, tuple[Case, ...]] = {
 
 @pytest.fixture(scope="session")
 def outcomes(run_boots: Boots) -> Outcomes:
-    return run_boots(BOOTS)
+    return run_boots(BOOTS, *HUNG)
 
 
 def test_pm1_everybody_waits_for_whom_they_depend_on(outcomes: Outcomes) -> None:
