@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
 
 from lull.boot import Boot, boot
 from lull.errors import GuestPanic, LullError
@@ -21,12 +20,8 @@ Outcome = tuple[Check, ...] | LullError
 Outcomes = Mapping[str, Outcome]
 
 
-class Boots(Protocol):
-    """As it is called: boots by their names, and words for the kernel."""
-
-    def __call__(
-        self, jobs: Mapping[str, tuple[Case, ...]], *append: str
-    ) -> Outcomes: ...
+#: What runs them: conftest's run_boots.
+Boots = Callable[[Mapping[str, tuple[Case, ...]]], Outcomes]
 
 
 def verdicts(outcome: Outcome) -> tuple[Check, ...]:
@@ -57,7 +52,6 @@ async def boot_cases(
     folder: Path,
     allow: Sequence[str] = (),
     extra: Mapping[str, bytes] | None = None,
-    append: tuple[str, ...] = (),
 ) -> Boot:
     """One boot with cases that report checks; raises as ``lull.boot.boot``."""
     done = await boot(
@@ -68,7 +62,6 @@ async def boot_cases(
         folder=folder,
         allow=allow,
         extra=extra,
-        append=append,
     )
     assert done.stream.done
     return done

@@ -39,32 +39,22 @@ def run_debug(debug_kernel: Kernel, tmp_path: Path) -> Callable[..., tuple[Check
 
 @pytest.fixture(scope="session")
 def run_boots(debug_kernel: Kernel, tmp_path_factory: pytest.TempPathFactory) -> Boots:
-    """Run a boot for each name, side by side, and return how each ended.
-
-    More words are for the kernel's command line.
-    """
+    """Run a boot for each name, side by side, and return how each ended."""
     folder = tmp_path_factory.mktemp("boots")
 
     async def one(
-        places: asyncio.Semaphore,
-        name: str,
-        cases: tuple[Case, ...],
-        append: tuple[str, ...],
+        places: asyncio.Semaphore, name: str, cases: tuple[Case, ...]
     ) -> Outcome:
         async with places:
             try:
-                done = await boot_cases(
-                    debug_kernel, cases, folder / name, append=append
-                )
+                done = await boot_cases(debug_kernel, cases, folder / name)
             except LullError as error:
                 return error
         return done.stream.checks
 
-    async def gather(
-        jobs: Mapping[str, tuple[Case, ...]], append: tuple[str, ...]
-    ) -> dict[str, Outcome]:
+    async def gather(jobs: Mapping[str, tuple[Case, ...]]) -> dict[str, Outcome]:
         places = asyncio.Semaphore(os.cpu_count() or 1)
-        work = (one(places, *job, append) for job in jobs.items())
-        return dict(zip(jobs, await asyncio.gather(*work), strict=True))
+        found = await asyncio.gather(*(one(places, *job) for job in jobs.items()))
+        return dict(zip(jobs, found, strict=True))
 
-    return lambda jobs, *append: run_alone(gather(jobs, append))
+    return lambda jobs: run_alone(gather(jobs))

@@ -21,8 +21,9 @@ static struct tree tree;
 
 /*
  * In each family the first child ends at once and starts the parent, which waits for
- * the second one, which waits for its own child. The last device keeps the walk from
- * coming to any of them meanwhile.
+ * the second one, which waits for its own child. All first children are in the queue
+ * before the first grandchild, so that all parents are before the second children.
+ * The last device keeps the walk from coming to any of them meanwhile.
  */
 static char *families(unsigned int n)
 {
@@ -37,9 +38,10 @@ static char *families(unsigned int n)
 		fprintf(out,
 			"device p%u async suspend=0\n"
 			"device second%u async parent=p%u suspend=0\n"
-			"device grandchild%u async parent=second%u suspend=20000\n"
-			"device first%u async parent=p%u suspend=0\n",
-			i, i, i, i, i, i, i);
+			"device grandchild%u async parent=second%u suspend=20000\n",
+			i, i, i, i, i);
+	for (unsigned int i = 0; i < n; i++)
+		fprintf(out, "device first%u async parent=p%u suspend=0\n", i, i);
 	fputs("device last suspend=1000000\n", out);
 	fclose(out);
 	return text;

@@ -35,9 +35,6 @@ class Guard(IntFlag):
 OURS = ("parents", "links", "lull")
 MODES = ("stock", *OURS)
 
-#: Seconds until a task that nobody will wake is reported.
-HUNG = ("sysctl.kernel.hung_task_timeout_secs=30",)
-
 
 def storm(name: str, *modes: str, **params: Value) -> Case:
     return Case(
@@ -80,7 +77,7 @@ BOOTS: Mapping[str, tuple[Case, ...]] = {
 
 @pytest.fixture(scope="session")
 def outcomes(run_boots: Boots) -> Outcomes:
-    return run_boots(BOOTS, *HUNG)
+    return run_boots(BOOTS)
 
 
 def test_pm1_everybody_waits_for_whom_they_depend_on(outcomes: Outcomes) -> None:

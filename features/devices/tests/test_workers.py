@@ -4,45 +4,24 @@ that they wait for."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
-from features.boots import assert_held, boot_cases
-from lull.errors import GuestPanic
-from lull.kernels.record import Kernel
-from lull.model import Case
-from lull.vm.process import run_alone
+from lull.model import Case, Check
 
 pytestmark = pytest.mark.vm
 
-OURS = ("parents", "links", "lull")
-#: LULL_DEVICES_ROOM of enum lull_devices_safeguard, as a bit.
-ROOM = 1 << 7
 
-#: Seconds until a worker that nobody will wake is reported.
-HUNG = ("sysctl.kernel.hung_task_timeout_secs=30",)
-
-
-def case(*modes: str, disable: int = 0) -> Case:
-    return Case(
+def test_whom_they_wait_for_gets_a_worker(
+    run_debug: Callable[..., tuple[Check, ...]],
+) -> None:
+    """With the limit switched off (disable = 128) the suspend never ends, and
+    nothing but the lab's watchdog says so after eight minutes: the kernel looks
+    for no hung task in a suspend. So this one is not tried each time."""
+    case = Case(
         feature="devices",
         workload="blocked",
-        params={"disable": disable},
-        order=modes,
+        order=("stock", "parents", "links", "lull"),
     )
-
-
-def test_whom_they_wait_for_gets_a_worker(debug_kernel: Kernel, tmp_path: Path) -> None:
-    work = boot_cases(debug_kernel, (case("stock", *OURS),), tmp_path, append=HUNG)
-    assert_held(run_alone(work).stream.checks, *("PM10",) * 4)
-
-
-def test_without_a_limit_they_wait_for_good(
-    debug_kernel: Kernel, tmp_path: Path
-) -> None:
-    work = boot_cases(
-        debug_kernel, (case("links", disable=ROOM),), tmp_path, append=HUNG
-    )
-    with pytest.raises(GuestPanic, match="blocked for more than"):
-        run_alone(work)
+    assert [check.name for check in run_debug(case)] == ["PM10"] * 4
