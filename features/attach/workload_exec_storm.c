@@ -70,6 +70,12 @@ static int execs_setup(const struct job_case *c)
 	return group_make(&groups[0], "left") < 0 || group_make(&groups[1], "right") < 0 ? -1 : 0;
 }
 
+/* Somebody of the process is alive all the time, so that it is somewhere. */
+static bool has_moved(const struct cgroup *from, const struct cgroup *to, bool v1)
+{
+	return safety_lines(to, v1 ? "tasks" : "cgroup.threads") && safety_empties(from, v1);
+}
+
 static int execs_round(const struct job_case *c, const char *mode, struct sample *s)
 {
 	uint64_t moves = job_number(c, "moves"), i, behind = 0, again;
@@ -86,8 +92,8 @@ static int execs_round(const struct job_case *c, const char *mode, struct sample
 	sleep_ms(20);
 	for (i = 0; i < moves && !error && check_interrupted() == 0; i++) {
 		error = safety_move(&groups[i & 1], "cgroup.procs", process);
-		if (i && !error)
-			behind += !safety_empties(&groups[(i + 1) & 1], v1);
+		if (!error)
+			behind += !has_moved(&groups[(i + 1) & 1], &groups[i & 1], v1);
 		if (behind)
 			break;
 	}

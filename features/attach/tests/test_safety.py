@@ -109,7 +109,6 @@ BOOTS: Mapping[str, tuple[Case, ...]] = {
         case(
             "exec-storm",
             "lull",
-            moves=3000,
             **without(Guard.LEADER, Point.LOCK, us=20000),
         ),
     ),
