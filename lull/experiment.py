@@ -110,10 +110,10 @@ async def _boots(
     tasks = [asyncio.create_task(one(*pair)) for pair in enumerate(planned)]
     boots = []
     try:
-        for task in tasks:
+        for number, task in enumerate(tasks):
             done = await task
             folder.append(done.stream.samples)
-            folder.add_recordings(tasks.index(task), done.stream.recordings)
+            folder.add_recordings(number, done.stream.recordings)
             _judge(done, folder.path, progress)
             boots.append(done)
     finally:

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
 
-from lull.errors import CannotRun
+from lull.errors import CannotRun, UsageError
 
 
 def repo_root() -> Path:
@@ -56,3 +57,36 @@ def write_file(path: Path, data: bytes, mode: int = 0o644) -> None:
         with suppress(OSError):
             new.unlink()
         raise
+
+
+def write_output(path: Path, data: bytes) -> None:
+    """Write a file that the user named: whole or not at all, by write_file.
+
+    A link, a pipe or a device is written through, as /dev/stdout is:
+    write_file would put a file in its place. Raises OSError.
+    """
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        path.write_bytes(data)
+        return
+    try:
+        write_file(path, data)
+    except FileExistsError as error:
+        # Of mkdir: a file is where the directory should be.
+        code = errno.ENOTDIR
+        raise NotADirectoryError(code, os.strerror(code), error.filename) from error
+
+
+def read_input(path: Path, hint: str) -> bytes:
+    """All of a file that the user named; ``hint`` is what else to name.
+
+    Raises UsageError where it cannot be read.
+    """
+    try:
+        return path.read_bytes()
+    except (OSError, ValueError) as error:
+        # ValueError: a name with a NUL in it.
+        raise UsageError(
+            f"cannot be read: {getattr(error, 'strerror', None) or error}",
+            where=str(path),
+            hint=hint,
+        ) from error

@@ -10,12 +10,11 @@ from typing import Annotated
 import typer
 
 from lull.errors import UsageError
-from lull.files import write_file
+from lull.files import write_output
 from lull.graph import text
 from lull.graph.analysis import Analysis, analyse
-from lull.graph.dmesg import read as read_log
 from lull.graph.edits import parse
-from lull.graph.load import contents, dmesg_beside, load
+from lull.graph.load import dmesg_beside, load, load_log
 from lull.graph.perfetto import to_json
 from lull.graph.whatif import predict
 from lull.trees.model import Phase
@@ -57,9 +56,7 @@ def graph_command(
 ) -> None:
     """Say what took long in a recorded suspend, and what waited for what."""
     log = dmesg or dmesg_beside(recording)
-    found = analyse(
-        load(recording), cycle, read_log(contents(log)) if log else None, phase
-    )
+    found = analyse(load(recording), cycle, load_log(log) if log else None, phase)
     lines = _summary(found, str(recording))
     shown = list(found.paths) if all_ else found.longest(phase)
     if device is not None:
@@ -98,8 +95,10 @@ def _print(lines: list[str]) -> None:
 
 def _write(path: Path, content: str) -> None:
     try:
-        write_file(path, content.encode())
+        write_output(path, content.encode())
     except OSError as error:
         raise UsageError(
-            f"{error.strerror or error}", where=str(path), hint="name a file to write"
+            f"cannot be written: {error.strerror or error}",
+            where=str(path),
+            hint="name a file that you may write: --perfetto FILE",
         ) from error

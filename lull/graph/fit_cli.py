@@ -3,16 +3,15 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from lull.files import write_file
 from lull.graph.edits import apply, parse
 from lull.graph.fit import fit, read_all
 from lull.graph.load import load
+from lull.trees.cli import put
 from lull.trees.writer import write
 
 
@@ -40,8 +39,4 @@ def fit_command(
     notes = list(comment or ())
     if edits:
         notes += ["Changed after that:", *(f"  {edit}" for edit in edits)]
-    text = write(apply(tree, edits), notes)
-    if out is None:
-        sys.stdout.write(text)
-    else:
-        write_file(out, text.encode())
+    put(write(apply(tree, edits), notes), out)

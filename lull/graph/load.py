@@ -3,27 +3,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from lull.errors import UsageError
+from lull.files import read_input
+from lull.graph.dmesg import Totals
+from lull.graph.dmesg import read as read_log
 from lull.graph.ftrace import read
 from lull.graph.recording import Recording
 
 
 def load(path: Path) -> Recording:
-    """The recording in a file. Raises UsageError where it cannot be opened,
+    """The recording in a file. Raises UsageError where it cannot be read,
     NoRecording where there is nothing in it to read."""
-    return read(contents(path), str(path))
+    hint = "name a recording: ftrace text of pm-graph, trace-cmd or tracefs"
+    return read(read_input(path, hint), str(path))
 
 
-def contents(path: Path) -> bytes:
-    """All of a file. Raises UsageError where it cannot be opened."""
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise UsageError(
-            f"{error.strerror or error}", where=str(path), hint="give a readable file"
-        ) from error
+def load_log(path: Path) -> Sequence[Totals]:
+    """The totals in a kernel's log. Raises UsageError where it cannot be read."""
+    return read_log(read_input(path, "name the kernel's log: --dmesg FILE"))
 
 
 def dmesg_beside(path: Path) -> Path | None:

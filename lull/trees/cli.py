@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from lull.errors import LabError
+from lull.files import write_output
 from lull.trees.model import Tree
 from lull.trees.reader import read
 from lull.trees.report import report
@@ -36,7 +37,7 @@ def make_command(
     For example chain:n=50,us=1000,phases=suspend+resume. Times are in
     microseconds; a name that there is not gets the list of those that are.
     """
-    _put(write(make(spec), [f"lull tree make {spec}"]), out)
+    put(write(make(spec), [f"lull tree make {spec}"]), out)
 
 
 @app.command()
@@ -55,24 +56,25 @@ def sysfs(
 ) -> None:
     """Describe the devices of this machine: parents, links, which are async."""
     found = scan(root)
-    _put(write(found.tree, found.caveats), out)
+    put(write(found.tree, found.caveats), out)
+
+
+def put(text: str, out: Path | None) -> None:
+    """A description to stdout, or to a file. Raises LabError."""
+    if out is None:
+        sys.stdout.write(text)
+        return
+    try:
+        write_output(out, text.encode("ascii"))
+    except OSError as error:
+        raise LabError(
+            f"cannot be written: {error.strerror or error}",
+            where=str(out),
+            hint="name a file that you may write: --out FILE",
+        ) from error
 
 
 def _load(file: Path) -> Tree:
     if file == Path("-"):
         return read(sys.stdin.buffer.read(), "stdin")
     return load(file)
-
-
-def _put(text: str, out: Path | None) -> None:
-    if out is None:
-        sys.stdout.write(text)
-        return
-    try:
-        out.write_text(text, "ascii")
-    except OSError as error:
-        raise LabError(
-            f"cannot be written: {error.strerror}",
-            where=str(out),
-            hint="name a file that you may write: --out FILE",
-        ) from error

@@ -17,6 +17,7 @@ from pathlib import Path
 from random import Random
 
 from lull.errors import UsageError
+from lull.files import read_input
 from lull.trees.model import Device, Phase, Tree, Work
 from lull.trees.reader import MAX_DEVICES, MAX_US, read
 
@@ -197,15 +198,8 @@ def parameters(name: str) -> list[str]:
 
 def load(path: Path) -> Tree:
     """The tree of a file. Raises UsageError, BadTree."""
-    try:
-        text = path.read_bytes()
-    except (OSError, ValueError) as error:
-        raise UsageError(
-            f"cannot be read: {getattr(error, 'strerror', None) or error}",
-            where=str(path),
-            hint="name a description; lull tree make writes one",
-        ) from error
-    return read(text, str(path))
+    hint = "name a description; lull tree make writes one"
+    return read(read_input(path, hint), str(path))
 
 
 def _list_shapes() -> str:

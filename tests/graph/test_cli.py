@@ -124,10 +124,51 @@ def test_an_option_that_is_wrong_is_an_error_with_a_hint(
     assert caught.value.exit_code == 2
 
 
-def test_a_file_that_is_not_there_is_an_error_with_a_hint(tmp_path: Path) -> None:
-    with pytest.raises(LullError, match="No such file") as caught:
-        lull("graph", tmp_path / "none")
-    assert caught.value.hint
+@pytest.mark.parametrize("words", [("graph",), ("tree", "fit")])
+def test_a_file_that_is_not_there_is_an_error_with_a_hint(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    with pytest.raises(LullError, match="cannot be read: No such file") as caught:
+        lull(*words, tmp_path / "none")
+    assert caught.value.where == str(tmp_path / "none")
+    assert "trace-cmd" in caught.value.hint
+
+
+def test_a_log_that_is_not_there_is_told_from_a_recording(
+    recording: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(LullError, match="cannot be read: No such file") as caught:
+        lull("graph", recording, "--dmesg", tmp_path / "none")
+    assert caught.value.where == str(tmp_path / "none")
+    assert "--dmesg" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("words", "option", "status"),
+    [(("graph",), "--perfetto", 2), (("tree", "fit"), "--out", 125)],
+)
+def test_a_file_that_cannot_be_written_is_an_error_with_a_hint(
+    recording: Path, words: tuple[str, ...], option: str, status: int
+) -> None:
+    out = recording / "x"
+    with pytest.raises(LullError, match="cannot be written: Not a dir") as caught:
+        lull(*words, recording, option, out)
+    assert caught.value.where == str(out)
+    assert option in caught.value.hint
+    assert caught.value.exit_code == status
+
+
+@pytest.mark.parametrize(
+    ("words", "option"), [(("graph",), "--perfetto"), (("tree", "fit"), "--out")]
+)
+def test_a_link_that_is_written_to_stays_one(
+    recording: Path, tmp_path: Path, words: tuple[str, ...], option: str
+) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "target")
+    lull(*words, recording, option, link)
+    assert link.is_symlink()
+    assert (tmp_path / "target").stat().st_size
 
 
 @pytest.mark.parametrize("words", [("graph",), ("tree", "fit")])

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from lull.errors import LabError
+from lull.trees.cli import put
 from lull.trees.reader import read
 from lull.trees.report import report
 from lull.trees.shapes import make
@@ -116,9 +118,43 @@ def test_a_mistake_is_a_usage_error_with_a_hint(
 
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    done = lull("make", "chain", "--out", str(tmp_path / "no" / "file"))
+    (tmp_path / "file").touch()
+    out = tmp_path / "file" / "x"
+    done = lull("make", "chain", "--out", str(out))
     assert done.returncode == 125
+    assert f"lull: {out}: cannot be written: Not a dir" in done.stderr.decode()
     assert b"--out FILE" in done.stderr
+
+
+def test_the_directory_of_out_is_made(tmp_path: Path) -> None:
+    out = tmp_path / "new" / "file"
+    done = lull("make", "chain:n=1", "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    assert out.read_bytes() == lull("make", "chain:n=1").stdout
+
+
+def test_out_may_be_what_stdout_is(tmp_path: Path) -> None:
+    # A link of its own: a mistake must not replace that of the machine.
+    link = tmp_path / "stdout"
+    link.symlink_to("/dev/stdout")
+    done = lull("make", "chain:n=1", "--out", str(link))
+    assert done.stdout == lull("make", "chain:n=1").stdout
+    assert link.is_symlink()
+
+
+def test_a_write_that_fails_leaves_the_old_description(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "a.tree"
+    out.write_text("old")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(LabError, match="cannot be written: No space"):
+        put("new", out)
+    assert out.read_text() == "old"
 
 
 @pytest.mark.parametrize("words", [(), ("make",), ("check",), ("sysfs",)])
