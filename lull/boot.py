@@ -29,13 +29,15 @@ _SLOWNESS = {Arm.STOCK: 1.0, Arm.LULL: 1.0, Arm.DEBUG: 8.0, Arm.KCSAN: 6.0}
 #: For the debug arm: watchdogs, in seconds, that a slow host does not set off,
 #: and an end at the first fault. A task that dies with a lock held would hang
 #: the guest, whose complaints about that pass for signs of life. A console that
-#: is not suspended, so that what is said in a suspend is heard. And a block
+#: is not suspended, so that what is said in a suspend is heard. A watchdog for
+#: workloads that can hang, which says so instead of a silent restart. And a block
 #: device in memory that takes 30 ms for a request, by a timer.
 _DEBUG_WORDS = (
     "no_console_suspend",
     "watchdog_thresh=60",
     "workqueue.watchdog_thresh=120",
     "oops=panic",
+    "softdog.soft_panic=1",
     "kasan.fault=panic",
     "null_blk.gb=1",
     "null_blk.memory_backed=1",
