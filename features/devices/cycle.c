@@ -1,40 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cycle.h"
-#include "knob.h"
 #include "lull.h"
-#include "mark.h"
 #include "perturb.h"
+#include "suspend.h"
 #include "trace.h"
 #include "util.h"
-#include "workload.h"
 
 /* Workers that idle and kernel threads that end do so before it begins. */
 #define SETTLE_MS 20
 
 int cycle_prepare(void)
 {
-	static const struct {
-		const char *path, *value;
-	} knobs[] = {
-		/*
-		 * Without this one a real suspend would follow: it comes first. The
-		 * level "devices" turns back before the late and noirq phases.
-		 */
-		{ "/sys/power/pm_test", "platform" },
-		{ "/sys/module/suspend/parameters/pm_test_delay", "0" },
-		{ "/sys/power/sync_on_suspend", "0" },
-	};
-
-	if (may_suspend() < 0)
-		return -1;
-	for (size_t i = 0; i < ARRAY_SIZE(knobs); i++)
-		if (knob_write(knobs[i].path, knobs[i].value) < 0)
-			return -1;
-	return trace_open() < 0 ? -1 : trace_enable("power", "suspend_resume");
+	/* The level "devices" turns back before the late and noirq phases. */
+	return tree_supported() < 0 ? -1 : suspend_prepare("platform");
 }
 
 /* The PID that was given out last: each new task takes one. */
@@ -96,9 +77,7 @@ int cycle_run(struct tree *tree, struct cycle *cycle)
 	if (trace_on() < 0)
 		return -1;
 	pid = last_pid();
-	mark_begin();
-	cycle->error = write_file("/sys/power/state", "freeze") < 0 ? errno : 0;
-	mark_end();
+	cycle->error = suspend_cycle();
 	cycle->workers = last_pid() - pid;
 	if (trace_off() < 0 || trace_each(one_event, &spans) < 0)
 		return -1;

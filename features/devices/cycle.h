@@ -7,7 +7,7 @@
 
 #include "tree.h"
 
-/* Settings and trace events; put back by the journal. */
+/* Settings and trace events; put back by the journal. Fails where no trees are. */
 int cycle_prepare(void);
 
 struct cycle {

@@ -10,6 +10,7 @@
 #include "cycle.h"
 #include "job.h"
 #include "lull.h"
+#include "suspend.h"
 #include "tree.h"
 #include "util.h"
 #include "workload.h"
@@ -18,7 +19,7 @@ static struct tree tree;
 
 static int cycle_setup(const struct job_case *c)
 {
-	if (tree_supported() < 0 || cycle_prepare() < 0)
+	if (cycle_prepare() < 0)
 		return -1;
 	return tree_load_named(&tree, job_param(c, "tree"));
 }
@@ -42,8 +43,7 @@ static int cycle_round(const struct job_case *c, const char *mode, struct sample
 	if (tree_clear() < 0 || cycle_run(&tree, &cycle) < 0)
 		return -1;
 	if (cycle.error)
-		return fail(STATUS_FAILED, "/sys/power/state", "the suspend failed: %s",
-			    strerror(cycle.error));
+		return suspend_failed(cycle.error);
 	for (int k = 0; k < NR_PHASES; k++) {
 		uint64_t path = tree_path(&tree, k);
 

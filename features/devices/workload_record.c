@@ -11,6 +11,7 @@
 #include "cycle.h"
 #include "job.h"
 #include "out.h"
+#include "suspend.h"
 #include "trace.h"
 #include "tree.h"
 #include "util.h"
@@ -20,7 +21,7 @@ static struct tree tree;
 
 static int record_setup(const struct job_case *c)
 {
-	if (tree_supported() < 0 || cycle_prepare() < 0)
+	if (cycle_prepare() < 0)
 		return -1;
 	/* 900 devices have 14,000 events in a cycle. */
 	if (trace_room("8192") < 0 || trace_enable("power", "device_pm_callback_start") < 0 ||
@@ -62,8 +63,7 @@ static int record_round(const struct job_case *c, const char *mode, struct sampl
 	if (tree_clear() < 0 || cycle_run(&tree, &cycle) < 0)
 		return -1;
 	if (cycle.error)
-		return fail(STATUS_FAILED, "/sys/power/state", "the suspend failed: %s",
-			    strerror(cycle.error));
+		return suspend_failed(cycle.error);
 	uname(&name);
 	if (give(mode, "# lull-kernel: ", name.release) < 0 ||
 	    give(mode, "# lull-rules: ", mode) < 0 ||

@@ -13,7 +13,6 @@
 #include "workload.h"
 
 #define DEBUGFS "/sys/kernel/debug/lull/freeze/"
-#define POWER_STATE "/sys/power/state"
 
 /* Names that the injections look for. */
 #define HOLD "lull-hold"

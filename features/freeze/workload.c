@@ -8,8 +8,8 @@
 #include "cycle.h"
 #include "knob.h"
 #include "lull.h"
-#include "mark.h"
 #include "perturb.h"
+#include "suspend.h"
 #include "trace.h"
 #include "util.h"
 
@@ -20,22 +20,7 @@
 
 int freeze_prepare(void)
 {
-	static const struct {
-		const char *path, *value;
-	} knobs[] = {
-		/* Without this one a real suspend would follow: it comes first. */
-		{ "/sys/power/pm_test", "freezer" },
-		{ "/sys/module/suspend/parameters/pm_test_delay", "0" },
-		{ "/sys/power/sync_on_suspend", "0" },
-	};
-
-	if (may_suspend() < 0)
-		return -1;
-	for (size_t i = 0; i < ARRAY_SIZE(knobs); i++) {
-		if (knob_write(knobs[i].path, knobs[i].value) < 0)
-			return -1;
-	}
-	if (trace_open() < 0 || trace_enable("power", "suspend_resume") < 0)
+	if (suspend_prepare("freezer") < 0)
 		return -1;
 	if (trace_has("lull", "freeze_phase"))
 		return trace_enable("lull", "freeze_phase");
@@ -146,25 +131,9 @@ static int read_figures(struct sample *s)
 	return 0;
 }
 
-static int suspend(void)
-{
-	char log[sizeof(problem.hint)];
-	int err;
-
-	mark_begin();
-	/* s2idle: every machine has it, and the freezer is the same for all. */
-	err = write_file("/sys/power/state", "freeze") < 0 ? errno : 0;
-	mark_end();
-	if (!err)
-		return 0;
-	kernel_log_tail(log, sizeof(log), 8);
-	fail(STATUS_FAILED, "/sys/power/state", "the freeze failed: %s", strerror(err));
-	return fail_hint("the kernel's last lines:\n%s", log);
-}
-
 int freeze_cycle(struct sample *s, bool sleepy)
 {
-	int ret;
+	int error;
 
 	if (trace_clear() < 0 || lull_stats_clear("freeze") < 0)
 		return -1;
@@ -175,8 +144,8 @@ int freeze_cycle(struct sample *s, bool sleepy)
 	perturb_phase();
 	if (trace_on() < 0)
 		return -1;
-	ret = suspend();
+	error = suspend_cycle();
 	if (trace_off() < 0)
 		return -1;
-	return ret < 0 ? ret : read_figures(s);
+	return error ? suspend_failed(error) : read_figures(s);
 }

@@ -11,6 +11,7 @@
 #include "crew.h"
 #include "cycle.h"
 #include "race.h"
+#include "suspend.h"
 #include "util.h"
 
 /* FZ1: a task is held between exit_notify() and TASK_DEAD. */
@@ -88,7 +89,7 @@ static int fz6_round(const struct job_case *c, const char *mode, struct sample *
  */
 static int fz7_round(const struct job_case *c, const char *mode, struct sample *s)
 {
-	int ret;
+	int error;
 
 	if (race_begin(c) < 0 || race_inject("window_ms", 1200) < 0 ||
 	    race_start(HOLD, race_busily) < 0 || cgroup_attach(&race_cgroup, race_victim) < 0 ||
@@ -100,13 +101,12 @@ static int fz7_round(const struct job_case *c, const char *mode, struct sample *
 	    race_wait("left_held", 1) < 0)
 		return -1;
 	/* No measured cycle: to clear the trace waits for who is held. */
-	ret = write_file(POWER_STATE, "freeze");
-	if (ret)
-		fail(STATUS_FAILED, POWER_STATE, "the freeze failed: %s", strerror(errno));
+	error = suspend_cycle();
 	sample_add(s, "left_held", race_value("left_held"));
 	race_inject("left_hold_ms", 0);
 	race_end();
-	return ret ? ret : race_verdict(c, "FZ7", mode, race_value("escapes"));
+	return error ? suspend_failed(error) :
+		       race_verdict(c, "FZ7", mode, race_value("escapes"));
 }
 
 /* FZ9: cgroup freeze, PM freeze, PM thaw, cgroup thaw; the task lives on. */
