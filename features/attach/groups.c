@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@ static struct cgroup top;
 /* That the root did not give to its children before. */
 static bool enabled[ARRAY_SIZE(controllers)];
 static char root[sizeof(top.path)];
+static bool favors;
 
 static int write_control(const char *where, char sign, const char *name)
 {
@@ -45,8 +47,6 @@ static bool has_word(const char *where, const char *file, const char *word)
 
 static void enable_controllers(void)
 {
-	memcpy(root, top.path, sizeof(root));
-	dirname(root);
 	for (unsigned int i = 0; i < ARRAY_SIZE(controllers); i++) {
 		const char *name = controllers[i];
 
@@ -64,9 +64,31 @@ int groups_start(const struct job_case *c)
 
 	if (cgroup_make(&top, v1 ? CGROUP_V1_FREEZER : CGROUP_V2, "lull-attach") < 0)
 		return -1;
+	memcpy(root, top.path, sizeof(root));
+	dirname(root);
 	if (!v1)
 		enable_controllers();
 	return 0;
+}
+
+static int remount(const char *options)
+{
+	if (!mount("none", root, NULL, MS_REMOUNT, options))
+		return 0;
+	return fail(STATUS_LACKING, root, "cannot remount with '%s': %s", options,
+		    strerror(errno));
+}
+
+int groups_favor_dynmods(const struct job_case *c)
+{
+	if (!job_number(c, "favordynmods"))
+		return 0;
+	if (job_number(c, "v1"))
+		return fail(STATUS_USAGE, "favordynmods", "not with v1=1: it is an option of v2");
+	if (getpid() != 1)
+		return fail(STATUS_LACKING, root, "has mount options that a remount would drop");
+	favors = true;
+	return remount("favordynmods");
 }
 
 static int name_group(struct cgroup *cg, const struct cgroup *in, const char *name)
@@ -101,6 +123,10 @@ const struct cgroup *groups_top(void)
 
 void groups_stop(void)
 {
+	/* It would stay on without a mount, too, and has no opposite. */
+	if (favors && remount("") < 0)
+		fprintf(stderr, "probe: %s\n", problem.what);
+	favors = false;
 	for (unsigned int i = 0; i < ARRAY_SIZE(controllers); i++) {
 		if (!enabled[i])
 			continue;

@@ -15,6 +15,12 @@
  * as far as this kernel does; v1's is in the freezer's hierarchy.
  */
 int groups_start(const struct job_case *c);
+/*
+ * v2's favordynmods, where the parameter of that name asks for it: moves wait for no
+ * grace period, and each fork, exec and exit pays. Only where the probe is init:
+ * a remount drops the other options that a machine has mounted its hierarchy with.
+ */
+int groups_favor_dynmods(const struct job_case *c);
 /* A new one in it; groups_stop() removes what is left. */
 int group_make(struct cgroup *cg, const char *name);
 /* An errno, or 0; for a group that comes and goes in a round. */

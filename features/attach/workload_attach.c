@@ -99,7 +99,7 @@ static int attach_setup(const struct job_case *c)
 	if (!n || n > THREADS_MAX || job_number(c, "writes") > WRITES_MAX)
 		return fail(STATUS_USAGE, "threads", "1 to %d threads, up to %d writes",
 			    THREADS_MAX, WRITES_MAX);
-	if (forks_init() < 0 || groups_start(c) < 0)
+	if (forks_init() < 0 || groups_start(c) < 0 || groups_favor_dynmods(c) < 0)
 		return -1;
 	for (unsigned int i = 0; i < n; i++) {
 		snprintf(name, sizeof(name), "test-%u", i);
@@ -156,6 +156,7 @@ static const struct workload_param attach_params[] = {
 	{ "period_us", "0" },
 	{ "storm", "1" },
 	{ "v1", "0" },
+	{ "favordynmods", "0" },
 	{ 0 },
 };
 

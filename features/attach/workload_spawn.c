@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "crew.h"
+#include "groups.h"
 #include "job.h"
 #include "mark.h"
 #include "program.h"
@@ -85,7 +86,10 @@ static const struct op {
 
 static int spawn_setup(const struct job_case *c)
 {
-	(void)c;
+	/* Else without any hierarchy, as the untouched kernel has it. */
+	if (job_number(c, "favordynmods") &&
+	    (groups_start(c) < 0 || groups_favor_dynmods(c) < 0))
+		return -1;
 	if (!child_at)
 		child_at = crew_memory(sizeof(*child_at));
 	return child_at ? program_open() : -1;
@@ -133,12 +137,15 @@ static int spawn_round(const struct job_case *c, const char *mode, struct sample
 static void spawn_teardown(void)
 {
 	program_close();
+	groups_stop();
 }
 
 static const struct workload_param spawn_params[] = {
 	{ "op", "fork" },
 	{ "n", "200" },
 	{ "warm", "300" },
+	{ "v1", "0" },
+	{ "favordynmods", "0" },
 	{ 0 },
 };
 
