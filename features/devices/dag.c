@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "dag.h"
+#include "description.h"
 #include "perturb.h"
 #include "tree.h"
 
@@ -50,15 +50,11 @@ static void one_device(FILE *out, unsigned int i, unsigned int sync_percent)
 
 char *dag_make(unsigned int n, unsigned int sync_percent)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	struct description d;
 
-	if (!out)
+	if (description_open(&d) < 0)
 		return NULL;
-	fputs("lull-tree 1\n", out);
 	for (unsigned int i = 0; i < n; i++)
-		one_device(out, i, sync_percent);
-	fclose(out);
-	return text;
+		one_device(d.out, i, sync_percent);
+	return description_close(&d);
 }

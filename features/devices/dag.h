@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* Devices are called d0, d1, ... To be freed; NULL without memory. */
+/* Devices are called d0, d1, ... To be freed; without memory fail() was called. */
 char *dag_make(unsigned int n, unsigned int sync_percent);
 
 #endif

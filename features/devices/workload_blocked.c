@@ -4,12 +4,17 @@
  * for (PM10): those that they wait for must get one all the same.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <linux/watchdog.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "cycle.h"
+#include "description.h"
 #include "job.h"
 #include "lull.h"
 #include "tree.h"
@@ -17,7 +22,10 @@
 #include "verify.h"
 #include "workload.h"
 
+#define WATCHDOG "/dev/watchdog"
+
 static struct tree tree;
+static int watchdog = -1;
 
 /*
  * In each family the first child ends at once and starts the parent, which waits for
@@ -27,24 +35,47 @@ static struct tree tree;
  */
 static char *families(unsigned int n)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	struct description d;
 
-	if (!out)
+	if (description_open(&d) < 0)
 		return NULL;
-	fputs("lull-tree 1\n", out);
 	for (unsigned int i = 0; i < n; i++)
-		fprintf(out,
+		fprintf(d.out,
 			"device p%u async suspend=0\n"
 			"device second%u async parent=p%u suspend=0\n"
 			"device grandchild%u async parent=second%u suspend=20000\n",
 			i, i, i, i, i);
 	for (unsigned int i = 0; i < n; i++)
-		fprintf(out, "device first%u async parent=p%u suspend=0\n", i, i);
-	fputs("device last suspend=1000000\n", out);
-	fclose(out);
-	return text;
+		fprintf(d.out, "device first%u async parent=p%u suspend=0\n", i, i);
+	fputs("device last suspend=1000000\n", d.out);
+	return description_close(&d);
+}
+
+/*
+ * Whoever is blocked for good stays so, and the kernel looks for no hung task in a
+ * suspend: the watchdog ends the boot.
+ */
+static int watchdog_start(const struct job_case *c)
+{
+	int seconds = (int)job_number(c, "limit");
+
+	if (!seconds)
+		return 0;
+	watchdog = open(WATCHDOG, O_WRONLY | O_CLOEXEC);
+	if (watchdog < 0 || ioctl(watchdog, WDIOC_SETTIMEOUT, &seconds) < 0)
+		return fail(STATUS_LACKING, WATCHDOG, "%s", strerror(errno));
+	return 0;
+}
+
+static void watchdog_stop(void)
+{
+	if (watchdog < 0)
+		return;
+	/* Else it goes on when the file is closed. */
+	if (write(watchdog, "V", 1) != 1)
+		fprintf(stderr, "probe: " WATCHDOG " cannot be stopped\n");
+	close(watchdog);
+	watchdog = -1;
 }
 
 static int blocked_setup(const struct job_case *c)
@@ -52,11 +83,13 @@ static int blocked_setup(const struct job_case *c)
 	char *text;
 	int ret;
 
-	if (tree_supported() < 0 || cycle_prepare() < 0 || lull_inject(c) < 0)
+	if (cycle_prepare() < 0 || lull_inject(c) < 0)
+		return -1;
+	if (watchdog_start(c) < 0)
 		return -1;
 	text = families((unsigned int)job_number(c, "families"));
 	if (!text)
-		return fail(STATUS_FAILED, "memory", "%s", strerror(errno));
+		return -1;
 	ret = tree_load(&tree, text);
 	free(text);
 	return ret;
@@ -82,12 +115,14 @@ static int blocked_round(const struct job_case *c, const char *mode, struct samp
 
 static void blocked_teardown(void)
 {
+	watchdog_stop();
 	tree_drop(&tree);
 }
 
 static const struct workload_param blocked_params[] = {
 	{ "families", "600" },
 	{ "disable", "0" },
+	{ "limit", "0" }, /* seconds for all modes, then a panic; 0: none */
 	{ 0 },
 };
 

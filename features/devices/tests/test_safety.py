@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The numbered statements PM1 to PM8 and PM11 on the debug kernel.
+"""The numbered statements PM1 to PM8, PM10 and PM11 on the debug kernel.
 
 Each holds in all modes; and with a safeguard switched off, its test sees that.
 More than 200 random trees of mixed sync and async devices go through it.
@@ -7,12 +7,13 @@ More than 200 random trees of mixed sync and async devices go through it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from enum import IntFlag
 
 import pytest
 
-from features.boots import Boots, Outcomes, assert_held, assert_seen
+from features.boots import Boots, Outcomes, assert_held, assert_seen, verdicts
 from lull.model import Case, Value
 
 pytestmark = pytest.mark.vm
@@ -30,6 +31,7 @@ class Guard(IntFlag):
     STRICT = 1 << 6
     ROOM = 1 << 7
     FLAG = 1 << 8
+    WORD = 1 << 9
 
 
 OURS = ("parents", "links", "lull")
@@ -62,6 +64,7 @@ BOOTS: Mapping[str, tuple[Case, ...]] = {
         storm("PM5", *OURS, trees=5, fail_nth=1),
     ),
     "PM5 broken": (storm("PM5", "lull", trees=5, fail_nth=2, disable=Guard.FALLBACK),),
+    "PM6 broken": (storm("PM6", *OURS[:2], trees=20, disable=Guard.WAITS),),
     "PM7": (
         storm("PM7", *MODES, trees=20, event="remove"),
         storm("PM7", *MODES, trees=10, event="unlink"),
@@ -69,6 +72,15 @@ BOOTS: Mapping[str, tuple[Case, ...]] = {
     "PM7 broken": (storm("PM7", *OURS, trees=40, event="remove", disable=Guard.HOLD),),
     "PM8": (storm("PM8", *MODES, trees=10, pm_async=0),),
     "PM8 broken": (storm("PM8", "lull", trees=5, pm_async=0, disable=Guard.STRICT),),
+    "PM10": (Case(feature="devices", workload="blocked", order=MODES),),
+    "PM10 broken": (
+        Case(
+            feature="devices",
+            workload="blocked",
+            params={"disable": int(Guard.ROOM), "limit": 60},
+            order=("parents",),
+        ),
+    ),
     "PM11 broken": (storm("PM11", "lull", trees=10, disable=Guard.FLAG),),
     "switching": (storm("switching", *MODES, trees=10, event="switch"),),
     "input": (Case(feature="devices", workload="refusals", order=("stock",)),),
@@ -102,9 +114,20 @@ def test_pm8_without_pm_async_the_list_is_the_order(outcomes: Outcomes) -> None:
     assert_held(outcomes["PM8"], *("PM8",) * 4)
 
 
+def test_pm10_whom_others_wait_for_gets_a_worker(outcomes: Outcomes) -> None:
+    """Those that are started early and have to wait leave some for them."""
+    assert_held(outcomes["PM10"], *("PM10",) * 4)
+
+
 def test_modes_can_be_switched_in_the_middle(outcomes: Outcomes) -> None:
     """By a callback of any phase; the next phase is in the new mode."""
     assert_held(outcomes["switching"], *("switching",) * 4)
+
+
+def test_pm6_who_is_left_asleep_too_soon_is_noticed(outcomes: Outcomes) -> None:
+    """A device that looks before those below it have said that they were woken."""
+    said = [check.text for check in verdicts(outcomes["PM6 broken"])]
+    assert any(re.search(r" [1-9]\d* missing", text) for text in said), said
 
 
 @pytest.mark.parametrize("what", [name for name in BOOTS if name.endswith("broken")])

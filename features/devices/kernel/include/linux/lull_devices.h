@@ -52,6 +52,7 @@ enum lull_devices_safeguard {
 	LULL_DEVICES_STRICT,	/* PM8: pm_async=0 is heeded */
 	LULL_DEVICES_ROOM,	/* PM10: only so many are started ahead of the walk */
 	LULL_DEVICES_FLAG,	/* PM11: nobody is async who is not for dpm_wait() */
+	LULL_DEVICES_WORD,	/* PM9: what several write is written as an atomic */
 };
 
 #ifdef CONFIG_LULL_DEVICES

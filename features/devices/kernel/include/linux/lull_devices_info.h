@@ -13,6 +13,8 @@
  * @heirs: async devices whose @missing it is counted in
  * @claim: number of the phase; its lowest bit is set once somebody handles it
  * @room: of who has claimed it: it may have to wait, and is counted
+ * @async: it may be handled by a worker; power.async_suspend shares its word
+ *	with bits that whoever handles the device writes
  * @alone: it is sync, and so are all it comes after
  *
  * Several CPUs write these at once, each in one access of a whole word: they
@@ -25,6 +27,7 @@ struct lull_dpm {
 	unsigned int heirs;
 	unsigned int claim;
 	bool room;
+	bool async;
 	bool alone;
 #endif
 };

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The phase under way: its devices, who has claimed which, and how many each has
+ * to wait for. Part of main.c, by way of lull_devices.h.
+ */
+#ifndef _DRIVERS_BASE_POWER_LULL_COUNT_H
+#define _DRIVERS_BASE_POWER_LULL_COUNT_H
+
+#include <linux/hash.h>
+#include <linux/lull_devices.h>
+
+static void lull_suspend(struct device *dev, bool async)
+{
+	device_suspend(dev, pm_transition, async);
+}
+
+static void lull_suspend_late(struct device *dev, bool async)
+{
+	device_suspend_late(dev, pm_transition, async);
+}
+
+static void lull_suspend_noirq(struct device *dev, bool async)
+{
+	device_suspend_noirq(dev, pm_transition, async);
+}
+
+static void lull_resume_noirq(struct device *dev, bool async)
+{
+	device_resume_noirq(dev, pm_transition, async);
+}
+
+static void lull_resume_early(struct device *dev, bool async)
+{
+	device_resume_early(dev, pm_transition, async);
+}
+
+static void lull_resume(struct device *dev, bool async)
+{
+	device_resume(dev, pm_transition, async);
+}
+
+/**
+ * struct lull_dpm_phase - what a phase goes through, and how
+ * @from: the devices, all of which are on
+ * @to: when they were walked over
+ * @down: children and consumers come first, and the walk begins at the end
+ * @handle: for each device, once
+ */
+struct lull_dpm_phase {
+	struct list_head *from, *to;
+	bool down;
+	void (*handle)(struct device *dev, bool async);
+};
+
+static const struct lull_dpm_phase lull_dpm_phases[] = {
+	[LULL_DEVICES_SUSPEND] = {
+		&dpm_prepared_list, &dpm_suspended_list, true, lull_suspend
+	},
+	[LULL_DEVICES_SUSPEND_LATE] = {
+		&dpm_suspended_list, &dpm_late_early_list, true, lull_suspend_late
+	},
+	[LULL_DEVICES_SUSPEND_NOIRQ] = {
+		&dpm_late_early_list, &dpm_noirq_list, true, lull_suspend_noirq
+	},
+	[LULL_DEVICES_RESUME_NOIRQ] = {
+		&dpm_noirq_list, &dpm_late_early_list, false, lull_resume_noirq
+	},
+	[LULL_DEVICES_RESUME_EARLY] = {
+		&dpm_late_early_list, &dpm_suspended_list, false, lull_resume_early
+	},
+	[LULL_DEVICES_RESUME] = {
+		&dpm_suspended_list, &dpm_prepared_list, false, lull_resume
+	},
+};
+
+/*
+ * The phase under way: there is one at a time. Set while nobody is started, and
+ * read by who is.
+ */
+static struct {
+	const struct lull_dpm_phase *phase;
+	enum lull_devices_mode mode;
+	/* What a device's claim is while nobody handles it; even. */
+	unsigned int free;
+	/* Async devices that nobody handles yet; a hint. */
+	atomic_t unclaimed;
+	/* Those of LULL_ROOM. */
+	atomic_t ahead;
+	/* The walk has passed over one that nobody handled; its own. */
+	bool passed;
+} lull_walk;
+
+/* The walk, while it waits for others to start. */
+static DECLARE_WAIT_QUEUE_HEAD(lull_walker);
+
+static_assert(sizeof_field(struct lull_dpm, claim) >= sizeof(u32) &&
+	      sizeof_field(struct lull_dpm, missing) >= sizeof(u32),
+	      "fields that several CPUs write need words of their own");
+
+/* It stays so: nobody changes the flag of a device that is prepared. */
+static bool lull_may_be_async(struct device *dev)
+{
+	/* In a test of its test: some that are not, to dpm_wait(). */
+	if (!lull_devices_guarded(LULL_DEVICES_FLAG) && hash_ptr(dev, 1))
+		return true;
+	if (!lull_devices_guarded(LULL_DEVICES_STRICT))
+		return dev->power.async_suspend;
+	return is_async(dev);
+}
+
+/* Of one that is in the phase. */
+static bool lull_is_async(struct device *dev)
+{
+	return dev->power.lull.async;
+}
+
+static bool lull_in_phase(struct device *dev)
+{
+	return (READ_ONCE(dev->power.lull.claim) & ~1U) == lull_walk.free;
+}
+
+/* After a full barrier, the partner of which is in wait_event(). */
+static void lull_wake_walker(void)
+{
+	/* What the walk looks at was written before that barrier. */
+	if (waitqueue_active(&lull_walker))
+		wake_up(&lull_walker);
+}
+
+/* One of those that try may handle @dev in this phase. */
+static bool lull_claim(struct device *dev)
+{
+	unsigned int free = lull_walk.free;
+
+	return try_cmpxchg(&dev->power.lull.claim, &free, free | 1) ||
+	       (!lull_devices_guarded(LULL_DEVICES_CLAIM) && lull_in_phase(dev));
+}
+
+/* The walk is to come back to it. */
+static void lull_unclaim(struct device *dev)
+{
+	atomic_inc(&lull_walk.unclaimed);
+	/* Pairs with the claim of whoever is next. */
+	smp_store_release(&dev->power.lull.claim, lull_walk.free);
+}
+
+/* With dpm_list_mtx: it has been taken off its list for good. */
+static bool lull_is_removed(struct device *dev)
+{
+	return list_empty(&dev->power.entry);
+}
+
+static void lull_hold(struct device *dev)
+{
+	if (lull_devices_guarded(LULL_DEVICES_HOLD))
+		get_device(dev);
+}
+
+static void lull_put(struct device *dev)
+{
+	if (lull_devices_guarded(LULL_DEVICES_HOLD))
+		put_device(dev);
+}
+
+/*
+ * A dormant link is not waited for, but a consumer takes direct_complete from its
+ * supplier by way of it, and has to be there first.
+ */
+static bool lull_link_counts(struct device_link *link)
+{
+	return !device_link_test(link, DL_FLAG_SYNC_STATE_ONLY);
+}
+
+/* To start somebody; whoever is started waits for links in every mode. */
+static bool lull_heeds_links(void)
+{
+	return lull_walk.mode != LULL_DEVICES_PARENTS;
+}
+
+typedef void (*lull_dpm_fn)(struct device *dev, void *arg);
+
+static void lull_each_supplier(struct device *dev, lull_dpm_fn fn, void *arg)
+{
+	struct device_link *link;
+	int idx;
+
+	if (list_empty(&dev->links.suppliers))
+		return;
+	idx = device_links_read_lock();
+	list_for_each_entry_rcu_locked(link, &dev->links.suppliers, c_node)
+		if (lull_link_counts(link))
+			fn(link->supplier, arg);
+	device_links_read_unlock(idx);
+}
+
+static void lull_each_consumer(struct device *dev, lull_dpm_fn fn, void *arg)
+{
+	struct device_link *link;
+	int idx;
+
+	if (list_empty(&dev->links.consumers))
+		return;
+	idx = device_links_read_lock();
+	list_for_each_entry_rcu_locked(link, &dev->links.consumers, s_node)
+		if (lull_link_counts(link))
+			fn(link->consumer, arg);
+	device_links_read_unlock(idx);
+}
+
+/*
+ * Down, a superior comes after who is below it; up, before. A sync device is not
+ * started by anybody, and counts nobody.
+ */
+static void lull_one_more(struct device *superior, void *arg)
+{
+	struct device *dev = arg, *first = dev, *then = superior;
+
+	if (!lull_in_phase(superior))
+		return;
+	if (!lull_walk.phase->down)
+		swap(first, then);
+	if (lull_is_async(then)) {
+		first->power.lull.heirs++;
+		atomic_inc(&then->power.lull.missing);
+	} else if (lull_is_async(first)) {
+		then->power.lull.alone = false;
+	}
+}
+
+static void lull_enter(struct device *dev)
+{
+	reinit_completion(&dev->power.completion);
+	atomic_set(&dev->power.lull.missing, 0);
+	dev->power.lull.heirs = 0;
+	dev->power.lull.room = false;
+	dev->power.lull.async = lull_may_be_async(dev);
+	dev->power.lull.alone = !dev->power.lull.async;
+	/* Pairs with the claim of whoever is first. */
+	smp_store_release(&dev->power.lull.claim, lull_walk.free);
+}
+
+/*
+ * With dpm_list_mtx: what is on the list has its parent. Parents and suppliers are
+ * before it, and have been entered. Those that are async come onto @async, in the
+ * order of the walk.
+ */
+static void lull_enter_all(struct list_head *async)
+{
+	struct device *dev;
+	int nr = 0;
+
+	list_for_each_entry(dev, lull_walk.phase->from, power.entry) {
+		lull_enter(dev);
+		if (lull_is_async(dev)) {
+			nr++;
+			if (lull_walk.phase->down)
+				list_add(&dev->power.lull.node, async);
+			else
+				list_add_tail(&dev->power.lull.node, async);
+		}
+		if (dev->parent)
+			lull_one_more(dev->parent, dev);
+		if (lull_heeds_links())
+			lull_each_supplier(dev, lull_one_more, dev);
+	}
+	atomic_set(&lull_walk.unclaimed, nr);
+}
+
+#endif /* _DRIVERS_BASE_POWER_LULL_COUNT_H */
