@@ -19,8 +19,9 @@ from lull.catalog import (
     select,
 )
 from lull.compare import compare_runs
-from lull.errors import ExpectationMissed, LullError, UsageError
+from lull.errors import ExpectationMissed, LabError, LullError, UsageError
 from lull.experiment import Result, run
+from lull.files import write_output
 from lull.graph.cli import graph_command
 from lull.graph.fit_cli import fit_command
 from lull.kernels.bases import DEFAULT_BASE, base_names, load_base
@@ -130,8 +131,19 @@ def _run(request: Request, json_file: Path | None) -> Result:
         sys.stdout.write(result.report)
         print(f"\nrun: {result.folder}\n")
         if json_file is not None:
-            json_file.write_text(to_json(result.summary), "utf-8")
+            _save(json_file, result)
     return result
+
+
+def _save(json_file: Path, result: Result) -> None:
+    try:
+        write_output(json_file, to_json(result.summary).encode())
+    except OSError as error:
+        raise LabError(
+            f"the run is done, but cannot be written here: {error.strerror or error}",
+            where=str(json_file),
+            hint=f"the same is in {result.folder / 'summary.json'}",
+        ) from error
 
 
 def _check_names(

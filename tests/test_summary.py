@@ -7,7 +7,11 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from typer.testing import CliRunner
 
+from lull.cli import app
+from lull.errors import LabError
+from lull.experiment import Result
 from lull.model import Arm, Clock, Row, Sample, Summary, Value
 from lull.summary import (
     case_name,
@@ -193,3 +197,16 @@ def test_metrics_and_modes_that_nobody_declared_are_left_out() -> None:
     ]
     made = summarise([synthetic.feature()], samples, synthetic.meta())
     assert [(row.metric, row.mode) for row in made.rows] == [("total", "stock")]
+
+
+def test_a_run_whose_json_cannot_be_written_says_where_it_is(
+    summary: Summary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may have taken an hour."""
+    done = Result(summary, "", tmp_path)
+    monkeypatch.setattr("lull.cli.run", lambda request, progress: done)
+    (tmp_path / "file").touch()
+    arguments = ["run", "--json", str(tmp_path / "file" / "summary.json")]
+    result = CliRunner().invoke(app, arguments)
+    assert isinstance(result.exception, LabError)
+    assert str(tmp_path / "summary.json") in result.exception.hint
