@@ -116,6 +116,7 @@ static int attach_round(const struct job_case *c, const char *mode, struct sampl
 	uint64_t phases[THREADS_MAX];
 	pid_t probe = getpid();
 	int status = 0;
+	uint64_t begin;
 
 	(void)mode;
 	if (lull_stats_clear("attach") < 0)
@@ -125,6 +126,7 @@ static int attach_round(const struct job_case *c, const char *mode, struct sampl
 		phases[i] = perturb_below(job_number(c, "sleep_us") * 1000 + 1);
 	if (job_number(c, "storm") && forks_start() < 0)
 		return -1;
+	begin = now_ns();
 	program = fork();
 	if (!program) {
 		crew_member(probe);
@@ -133,6 +135,7 @@ static int attach_round(const struct job_case *c, const char *mode, struct sampl
 	if (program < 0 || waitpid(program, &status, 0) != program || status)
 		return fail(STATUS_FAILED, "attach", "a write to cgroup.procs failed");
 	program = 0;
+	sample_add(s, "moves_s", (double)job_number(c, "writes") * 1e9 / (double)(now_ns() - begin));
 	if (job_number(c, "storm") && forks_stop(s) < 0)
 		return -1;
 	latencies_report_tail(writes, "write", s);
