@@ -87,7 +87,7 @@ static const struct op {
 static int spawn_setup(const struct job_case *c)
 {
 	/* Else without any hierarchy, as the untouched kernel has it. */
-	if (job_number(c, "favordynmods") &&
+	if (job_number(c, "groups") &&
 	    (groups_start(c) < 0 || groups_favor_dynmods(c) < 0))
 		return -1;
 	if (!child_at)
@@ -144,6 +144,7 @@ static const struct workload_param spawn_params[] = {
 	{ "op", "fork" },
 	{ "n", "200" },
 	{ "warm", "300" },
+	{ "groups", "0" },
 	{ "v1", "0" },
 	{ "favordynmods", "0" },
 	{ 0 },
