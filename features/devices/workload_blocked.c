@@ -43,7 +43,7 @@ static char *families(unsigned int n)
 		fprintf(d.out,
 			"device p%u async suspend=0\n"
 			"device second%u async parent=p%u suspend=0\n"
-			"device grandchild%u async parent=second%u suspend=20000\n",
+			"device grandchild%u async parent=second%u suspend=20000 suspend_late=20000\n",
 			i, i, i, i, i);
 	for (unsigned int i = 0; i < n; i++)
 		fprintf(d.out, "device first%u async parent=p%u suspend=0\n", i, i);
@@ -122,6 +122,7 @@ static void blocked_teardown(void)
 static const struct workload_param blocked_params[] = {
 	{ "families", "600" },
 	{ "disable", "0" },
+	{ "hop", "0" },
 	{ "limit", "0" }, /* seconds for all modes, then a panic; 0: none */
 	{ 0 },
 };

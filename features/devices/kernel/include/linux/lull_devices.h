@@ -35,7 +35,7 @@ enum lull_devices_counter {
 	LULL_DEVICES_REACHED,	/* started when the walk came to it */
 	LULL_DEVICES_CHAINED,	/* handled by who had handled a dependency */
 	LULL_DEVICES_QUIET,	/* of no callbacks, handled without a worker */
-	LULL_DEVICES_SYNC,	/* not async, handled by the walk */
+	LULL_DEVICES_SYNC,	/* handled by the walk: not async, or no worker */
 	LULL_DEVICES_OVERDUE,	/* passed over, and not started for a long time */
 	LULL_DEVICES_FAILED,	/* no memory for a worker's order */
 	LULL_DEVICES_NR_COUNTERS,
@@ -50,9 +50,10 @@ enum lull_devices_safeguard {
 	LULL_DEVICES_FALLBACK,	/* PM5: who cannot be queued is handled anyway */
 	LULL_DEVICES_HOLD,	/* PM7: who is started is held until handled */
 	LULL_DEVICES_STRICT,	/* PM8: pm_async=0 is heeded */
-	LULL_DEVICES_ROOM,	/* PM10: only so many are started ahead of the walk */
+	LULL_DEVICES_ROOM,	/* PM10: only so many are started to wait */
 	LULL_DEVICES_FLAG,	/* PM11: nobody is async who is not for dpm_wait() */
 	LULL_DEVICES_WORD,	/* PM9: what several write is written as an atomic */
+	LULL_DEVICES_WALK_ROOM,	/* PM10: also of those that the walk starts */
 };
 
 #ifdef CONFIG_LULL_DEVICES
@@ -82,6 +83,7 @@ static inline void lull_devices_walk(enum lull_devices_phase nr) { }
 #if defined(CONFIG_LULL_DEVICES) && defined(CONFIG_LULL_DEBUG)
 bool lull_devices_guarded(enum lull_devices_safeguard guard);
 bool lull_devices_no_memory(void);
+void lull_devices_hop(void);
 #else
 static inline bool lull_devices_guarded(enum lull_devices_safeguard guard)
 {
@@ -92,6 +94,8 @@ static inline bool lull_devices_no_memory(void)
 {
 	return false;
 }
+
+static inline void lull_devices_hop(void) { }
 #endif
 
 #endif /* _LINUX_LULL_DEVICES_H */

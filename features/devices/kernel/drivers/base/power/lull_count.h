@@ -85,7 +85,7 @@ static struct {
 	/* Async devices that nobody handles yet; a hint. */
 	atomic_t unclaimed;
 	/* Those of LULL_ROOM. */
-	atomic_t ahead;
+	atomic_t waiting;
 	/* The walk has passed over one that nobody handled; its own. */
 	bool passed;
 } lull_walk;

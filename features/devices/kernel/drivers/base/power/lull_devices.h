@@ -81,55 +81,65 @@ static void lull_handle_here(struct device *dev)
 		lull_tell_heirs(dev);
 }
 
-static void lull_overdue(struct device *dev, struct list_head *todo)
+/* False: it is claimed and held, and the walk has to handle it. */
+static bool lull_overdue(struct device *dev)
 {
 	if (!lull_claim(dev))
-		return;
+		return true;
 	lull_hold(dev);
 	atomic_dec(&lull_walk.unclaimed);
-	if (lull_queue(dev, LULL_DEVICES_OVERDUE, "overdue"))
-		return;
-	list_add_tail(&dev->power.lull.node, todo);
+	return lull_queue_if_room(dev, LULL_DEVICES_OVERDUE, "overdue");
 }
 
-static void lull_overdue_of(struct list_head *list, struct list_head *todo)
+static struct device *lull_overdue_of(struct list_head *list)
 {
 	struct device *dev;
 
 	if (lull_walk.phase->down) {
 		list_for_each_entry_reverse(dev, list, power.entry)
-			if (lull_is_unclaimed(dev))
-				lull_overdue(dev, todo);
+			if (lull_is_unclaimed(dev) && !lull_overdue(dev))
+				return dev;
 	} else {
 		list_for_each_entry(dev, list, power.entry)
-			if (lull_is_unclaimed(dev))
-				lull_overdue(dev, todo);
+			if (lull_is_unclaimed(dev) && !lull_overdue(dev))
+				return dev;
 	}
+	return NULL;
 }
 
 /*
- * Start all that the walk has passed over and nobody else has started, in its
- * order: from here on it is as if it had not. They wait for whom they have to. A
- * device that was moved in the list meanwhile may have come to dpm_list.
+ * With dpm_list_mtx: start what the walk has passed over and nobody else has started,
+ * in its order, up to the first that gets no worker. A device that was moved in the
+ * list meanwhile may have come to dpm_list.
+ */
+static struct device *lull_next_overdue(void)
+{
+	struct device *dev = NULL;
+
+	if (lull_walk.passed)
+		dev = lull_overdue_of(lull_walk.phase->to);
+	if (dev)
+		return dev;
+	lull_walk.passed = false;
+	return lull_overdue_of(&dpm_list);
+}
+
+/*
+ * From here on it is as if the walk had passed over nobody. Those that are behind one
+ * that it handles here may start by themselves meanwhile.
  */
 static void lull_start_overdue(void)
 {
 	struct device *dev;
-	LIST_HEAD(todo);
 
 	mutex_lock(&dpm_list_mtx);
-	if (lull_walk.passed)
-		lull_overdue_of(lull_walk.phase->to, &todo);
-	lull_walk.passed = false;
-	lull_overdue_of(&dpm_list, &todo);
-	mutex_unlock(&dpm_list_mtx);
-
-	while (!list_empty(&todo)) {
-		dev = list_first_entry(&todo, struct device, power.lull.node);
-		list_del(&dev->power.lull.node);
+	while ((dev = lull_next_overdue())) {
+		mutex_unlock(&dpm_list_mtx);
 		lull_handle_here(dev);
 		lull_put(dev);
+		mutex_lock(&dpm_list_mtx);
 	}
+	mutex_unlock(&dpm_list_mtx);
 }
 
 /*
@@ -139,7 +149,7 @@ static void lull_start_overdue(void)
 static void lull_reach(struct device *dev)
 {
 	if (lull_is_async(dev) &&
-	    lull_queue(dev, LULL_DEVICES_REACHED, "reached"))
+	    lull_queue_if_room(dev, LULL_DEVICES_REACHED, "reached"))
 		return;
 	if (lull_walk.passed && !dev->power.lull.alone && !lull_is_ready(dev))
 		lull_start_overdue();
@@ -231,6 +241,7 @@ void __lull_devices_walk(enum lull_devices_phase nr)
 	mutex_unlock(&dpm_list_mtx);
 
 	lull_see_to(&end);
+	lull_devices_hop();
 	mutex_lock(&dpm_list_mtx);
 	if (!clear)
 		lull_enter_all(&async);

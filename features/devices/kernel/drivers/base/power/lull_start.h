@@ -13,9 +13,10 @@
 #include "lull_count.h"
 
 /*
- * So many that may have to wait can be started ahead of the walk at once: whom
- * they wait for may be behind them in the queue. The rest of WQ_DFL_ACTIVE, which
- * async_wq runs at least, is for those that the walk starts, in its order.
+ * So many that may have to wait can have a worker at once: whom they wait for may be
+ * behind them in the queue, or in another one, for async_wq has one for each
+ * last-level cache. The rest of WQ_DFL_ACTIVE, which it runs at least on each node,
+ * is for those that need not wait.
  */
 #define LULL_ROOM (WQ_DFL_ACTIVE / 2)
 
@@ -92,27 +93,24 @@ static bool lull_has_open_links(struct device *dev)
 	return open;
 }
 
-/* Those of "lull" are started when there is nobody left to wait for. */
 static bool lull_may_wait(struct device *dev, int missing)
 {
-	if (lull_walk.mode == LULL_DEVICES_LULL)
-		return false;
 	return missing > 0 || (!lull_heeds_links() && lull_has_open_links(dev));
 }
 
-static bool lull_take_room(void)
+static bool lull_take_room(enum lull_devices_safeguard guard)
 {
-	if (atomic_inc_return(&lull_walk.ahead) <= LULL_ROOM ||
-	    !lull_devices_guarded(LULL_DEVICES_ROOM))
+	if (atomic_inc_return(&lull_walk.waiting) <= LULL_ROOM ||
+	    !lull_devices_guarded(guard))
 		return true;
-	atomic_dec(&lull_walk.ahead);
+	atomic_dec(&lull_walk.waiting);
 	return false;
 }
 
 static void lull_leave_room(struct device *dev)
 {
 	if (dev->power.lull.room)
-		atomic_dec(&lull_walk.ahead);
+		atomic_dec(&lull_walk.waiting);
 	dev->power.lull.room = false;
 }
 
@@ -140,6 +138,24 @@ static bool lull_queue(struct device *dev, enum lull_devices_counter why,
 	}
 	lull_devices_count(why);
 	return true;
+}
+
+/*
+ * For the walk: @dev, which is claimed and held, gets a worker unless it may have to
+ * wait there, and too many do.
+ */
+static bool lull_queue_if_room(struct device *dev, enum lull_devices_counter why,
+			       const char *name)
+{
+	bool room = lull_may_wait(dev, atomic_read(&dev->power.lull.missing));
+
+	if (room && !lull_take_room(LULL_DEVICES_WALK_ROOM))
+		return false;
+	dev->power.lull.room = room;
+	if (lull_queue(dev, why, name))
+		return true;
+	lull_leave_room(dev);
+	return false;
 }
 
 /**
@@ -173,20 +189,19 @@ static bool lull_keeps(struct device *dev, struct lull_end *end)
 }
 
 /*
- * With dpm_list_mtx, so that whoever sees the claim of one that a worker gets, and
- * starts another behind it, finds it in the queue. A worker that cannot be got
- * leaves it to the walk; in "lull", where it has nobody to wait for, to a worker
- * that is there.
+ * With dpm_list_mtx, so that the walk does not pass over one that is given back. A
+ * worker that cannot be got leaves it to the walk; in "lull", where it has nobody to
+ * wait for, to a worker that is there.
  */
 static void lull_take(struct device *dev, int missing, struct lull_end *end)
 {
 	bool room = lull_may_wait(dev, missing);
 
-	if (room && !lull_take_room())
+	if (room && !lull_take_room(LULL_DEVICES_ROOM))
 		return;
 	if (!lull_claim(dev)) {
 		if (room)
-			atomic_dec(&lull_walk.ahead);
+			atomic_dec(&lull_walk.waiting);
 		return;
 	}
 	dev->power.lull.room = room;

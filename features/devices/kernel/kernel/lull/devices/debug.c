@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* For test kernels: safeguards that can be switched off, and orders that fail. */
+/* For test kernels: safeguards that can be switched off, and what seldom happens. */
 #include <linux/atomic.h>
+#include <linux/cpumask.h>
 #include <linux/debugfs.h>
 #include <linux/lull_devices.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
 
 #include "internal.h"
 
@@ -10,6 +13,8 @@
 static u32 disabled;
 /* Each so manieth order for a worker fails as if memory were short; 0: none. */
 static u32 fail_nth;
+/* The walk starts on one CPU, and goes on on another. */
+static bool hop;
 
 /**
  * lull_devices_guarded - is a safeguard on? Always, but in a test of its test
@@ -36,6 +41,22 @@ bool lull_devices_no_memory(void)
 }
 
 /**
+ * lull_devices_hop - go on on another CPU, where a test asks for it
+ *
+ * An unbound workqueue has a queue for each group of CPUs: what is queued from
+ * here on may overtake what was queued before.
+ */
+void lull_devices_hop(void)
+{
+	unsigned int cpu = cpumask_any_but(cpu_online_mask, raw_smp_processor_id());
+
+	if (!READ_ONCE(hop) || cpu >= nr_cpu_ids)
+		return;
+	if (!set_cpus_allowed_ptr(current, cpumask_of(cpu)))
+		set_cpus_allowed_ptr(current, cpu_possible_mask);
+}
+
+/**
  * devices_debug_files - make the files that set all this
  * @dir: for them
  */
@@ -43,4 +64,5 @@ void __init devices_debug_files(struct dentry *dir)
 {
 	debugfs_create_x32("disable", 0644, dir, &disabled);
 	debugfs_create_u32("fail_nth", 0644, dir, &fail_nth);
+	debugfs_create_bool("hop", 0644, dir, &hop);
 }
