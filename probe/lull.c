@@ -126,7 +126,7 @@ uint64_t lull_stat(const char *feature, const char *name)
 int lull_inject(const struct job_case *c)
 {
 	static const char *const names[] = { "disable", "pause", "pause_us", "delay_ms",
-					     "fail_nth", "hop" };
+					     "fail_nth", "hop", "proxies" };
 	char file[80], path[256];
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {

@@ -182,6 +182,7 @@ static void storm_teardown(void)
 static const struct workload_param storm_params[] = {
 	{ "trees", "20" },  { "devices", "40" }, { "sync", "30" },   { "event", "nothing" },
 	{ "pm_async", "1" }, { "name", "PM1" },   { "disable", "0" }, { "fail_nth", "0" },
+	{ "proxies", "0" },
 	{ 0 },
 };
 

@@ -9,6 +9,8 @@
 #include <linux/hash.h>
 #include <linux/lull_devices.h>
 
+#include "lull_wait.h"
+
 static void lull_suspend(struct device *dev, bool async)
 {
 	device_suspend(dev, pm_transition, async);
@@ -162,15 +164,6 @@ static void lull_put(struct device *dev)
 		put_device(dev);
 }
 
-/*
- * A dormant link is not waited for, but a consumer takes direct_complete from its
- * supplier by way of it, and has to be there first.
- */
-static bool lull_link_counts(struct device_link *link)
-{
-	return !device_link_test(link, DL_FLAG_SYNC_STATE_ONLY);
-}
-
 /* To start somebody; whoever is started waits for links in every mode. */
 static bool lull_heeds_links(void)
 {
@@ -179,6 +172,10 @@ static bool lull_heeds_links(void)
 
 typedef void (*lull_dpm_fn)(struct device *dev, void *arg);
 
+/*
+ * Dormant links are among them: nobody waits for these, but a consumer takes
+ * direct_complete from its supplier by way of them, and has to be there first.
+ */
 static void lull_each_supplier(struct device *dev, lull_dpm_fn fn, void *arg)
 {
 	struct device_link *link;
@@ -188,7 +185,7 @@ static void lull_each_supplier(struct device *dev, lull_dpm_fn fn, void *arg)
 		return;
 	idx = device_links_read_lock();
 	list_for_each_entry_rcu_locked(link, &dev->links.suppliers, c_node)
-		if (lull_link_counts(link))
+		if (!lull_orders_nothing(link))
 			fn(link->supplier, arg);
 	device_links_read_unlock(idx);
 }
@@ -202,7 +199,7 @@ static void lull_each_consumer(struct device *dev, lull_dpm_fn fn, void *arg)
 		return;
 	idx = device_links_read_lock();
 	list_for_each_entry_rcu_locked(link, &dev->links.consumers, s_node)
-		if (lull_link_counts(link))
+		if (!lull_orders_nothing(link))
 			fn(link->consumer, arg);
 	device_links_read_unlock(idx);
 }
@@ -227,14 +224,15 @@ static void lull_one_more(struct device *superior, void *arg)
 	}
 }
 
-static void lull_enter(struct device *dev)
+/* One that is @late counts for nobody, and may have to wait for anybody. */
+static void lull_enter(struct device *dev, bool late)
 {
 	reinit_completion(&dev->power.completion);
-	atomic_set(&dev->power.lull.missing, 0);
+	atomic_set(&dev->power.lull.missing, late);
 	dev->power.lull.heirs = 0;
 	dev->power.lull.room = false;
 	dev->power.lull.async = lull_may_be_async(dev);
-	dev->power.lull.alone = !dev->power.lull.async;
+	dev->power.lull.alone = !dev->power.lull.async && !late;
 	/* Pairs with the claim of whoever is first. */
 	smp_store_release(&dev->power.lull.claim, lull_walk.free);
 }
@@ -250,7 +248,7 @@ static void lull_enter_all(struct list_head *async)
 	int nr = 0;
 
 	list_for_each_entry(dev, lull_walk.phase->from, power.entry) {
-		lull_enter(dev);
+		lull_enter(dev, false);
 		if (lull_is_async(dev)) {
 			nr++;
 			if (lull_walk.phase->down)

@@ -29,7 +29,7 @@ static void lull_see_to(struct lull_end *end)
 			lull_devices_count(LULL_DEVICES_QUIET);
 			lull_handle(dev, true);
 			lull_ended(dev, end);
-		} else if (lull_queue(dev, end->why, end->name)) {
+		} else if (lull_queue_if_room(dev, true, end->why, end->name)) {
 			continue;
 		} else {
 			lull_unclaim(dev);
@@ -81,14 +81,20 @@ static void lull_handle_here(struct device *dev)
 		lull_tell_heirs(dev);
 }
 
-/* False: it is claimed and held, and the walk has to handle it. */
+/*
+ * False: it is claimed and held, and the walk has to handle it: there is no worker
+ * to be had, or it is sync and was moved in the list.
+ */
 static bool lull_overdue(struct device *dev)
 {
 	if (!lull_claim(dev))
 		return true;
 	lull_hold(dev);
-	atomic_dec(&lull_walk.unclaimed);
-	return lull_queue_if_room(dev, LULL_DEVICES_OVERDUE, "overdue");
+	if (lull_is_async(dev))
+		atomic_dec(&lull_walk.unclaimed);
+	return lull_is_async(dev) &&
+	       lull_queue_if_room(dev, lull_has_missing(dev),
+				  LULL_DEVICES_OVERDUE, "overdue");
 }
 
 static struct device *lull_overdue_of(struct list_head *list)
@@ -110,30 +116,29 @@ static struct device *lull_overdue_of(struct list_head *list)
 /*
  * With dpm_list_mtx: start what the walk has passed over and nobody else has started,
  * in its order, up to the first that gets no worker. A device that was moved in the
- * list meanwhile may have come to dpm_list.
+ * list meanwhile may have come to dpm_list, which is nowhere in that order: it has to
+ * wait for the @end of the walk.
  */
-static struct device *lull_next_overdue(void)
+static struct device *lull_next_overdue(bool end)
 {
-	struct device *dev = NULL;
+	struct device *dev = lull_overdue_of(lull_walk.phase->to);
 
-	if (lull_walk.passed)
-		dev = lull_overdue_of(lull_walk.phase->to);
-	if (dev)
-		return dev;
-	lull_walk.passed = false;
-	return lull_overdue_of(&dpm_list);
+	if (!dev && end)
+		dev = lull_overdue_of(&dpm_list);
+	return dev;
 }
 
 /*
  * From here on it is as if the walk had passed over nobody. Those that are behind one
  * that it handles here may start by themselves meanwhile.
  */
-static void lull_start_overdue(void)
+static void lull_start_overdue(bool end)
 {
 	struct device *dev;
 
 	mutex_lock(&dpm_list_mtx);
-	while ((dev = lull_next_overdue())) {
+	lull_walk.passed = false;
+	while ((dev = lull_next_overdue(end))) {
 		mutex_unlock(&dpm_list_mtx);
 		lull_handle_here(dev);
 		lull_put(dev);
@@ -149,10 +154,11 @@ static void lull_start_overdue(void)
 static void lull_reach(struct device *dev)
 {
 	if (lull_is_async(dev) &&
-	    lull_queue_if_room(dev, LULL_DEVICES_REACHED, "reached"))
+	    lull_queue_if_room(dev, lull_has_missing(dev), LULL_DEVICES_REACHED,
+			       "reached"))
 		return;
 	if (lull_walk.passed && !dev->power.lull.alone && !lull_is_ready(dev))
-		lull_start_overdue();
+		lull_start_overdue(false);
 	lull_devices_count(LULL_DEVICES_SYNC);
 	lull_handle_here(dev);
 	lull_put(dev);
@@ -195,9 +201,9 @@ static void lull_walk_list(void)
 			list_move(&dev->power.entry, phase->to);
 		else
 			list_move_tail(&dev->power.entry, phase->to);
-		/* It came to the list since, and counts for nobody. */
+		/* It came to the list since. */
 		if (!lull_in_phase(dev))
-			lull_enter(dev);
+			lull_enter(dev, true);
 		else if (lull_passes_over(dev))
 			continue;
 		if (!lull_claim(dev))
@@ -256,7 +262,7 @@ void __lull_devices_walk(enum lull_devices_phase nr)
 		wait_event_timeout(lull_walker,
 				   atomic_read(&lull_walk.unclaimed) <= 0,
 				   LULL_PATIENCE);
-	lull_start_overdue();
+	lull_start_overdue(true);
 	mutex_lock(&dpm_list_mtx);
 	lull_walking = false;
 }

@@ -98,6 +98,11 @@ static bool lull_may_wait(struct device *dev, int missing)
 	return missing > 0 || (!lull_heeds_links() && lull_has_open_links(dev));
 }
 
+static bool lull_has_missing(struct device *dev)
+{
+	return lull_may_wait(dev, atomic_read(&dev->power.lull.missing));
+}
+
 static bool lull_take_room(enum lull_devices_safeguard guard)
 {
 	if (atomic_inc_return(&lull_walk.waiting) <= LULL_ROOM ||
@@ -142,13 +147,11 @@ static bool lull_queue(struct device *dev, enum lull_devices_counter why,
 
 /*
  * For the walk: @dev, which is claimed and held, gets a worker unless it may have to
- * wait there, and too many do.
+ * wait there, for which it needs @room, and too many do.
  */
-static bool lull_queue_if_room(struct device *dev, enum lull_devices_counter why,
-			       const char *name)
+static bool lull_queue_if_room(struct device *dev, bool room,
+			       enum lull_devices_counter why, const char *name)
 {
-	bool room = lull_may_wait(dev, atomic_read(&dev->power.lull.missing));
-
 	if (room && !lull_take_room(LULL_DEVICES_WALK_ROOM))
 		return false;
 	dev->power.lull.room = room;

@@ -42,6 +42,21 @@ static inline bool lull_waits_first(bool async)
 	return static_branch_unlikely(&lull_devices_key) && async;
 }
 
+/*
+ * Such a link delays a sync_state() callback, and nothing else. It may contradict
+ * dpm_list and the other links: stock passes a device by that it has not come to,
+ * which here may have been started, or counted on.
+ */
+static inline bool lull_orders_nothing(struct device_link *link)
+{
+	u32 flags = READ_ONCE(link->flags);
+
+	/* The others only say where the link comes from. */
+	flags &= ~(DL_FLAG_INFERRED | DL_FLAG_CYCLE | DL_FLAG_MANAGED);
+	return static_branch_unlikely(&lull_devices_key) &&
+	       flags == DL_FLAG_SYNC_STATE_ONLY;
+}
+
 /* With dpm_list_mtx: who goes away while a walk begins is handled by nobody. */
 static inline void lull_removed(struct device *dev)
 {
@@ -80,6 +95,11 @@ static inline bool lull_no_subordinate(struct device *dev, bool async)
 }
 
 static inline bool lull_waits_first(bool async) { return false; }
+static inline bool lull_orders_nothing(struct device_link *link)
+{
+	return false;
+}
+
 static inline void lull_removed(struct device *dev) { }
 static inline bool lull_no_children(struct device *dev) { return false; }
 static inline bool lull_no_suppliers(struct device *dev) { return false; }

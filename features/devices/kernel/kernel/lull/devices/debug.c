@@ -13,8 +13,10 @@
 static u32 disabled;
 /* Each so manieth order for a worker fails as if memory were short; 0: none. */
 static u32 fail_nth;
-/* The walk starts on one CPU, and goes on on another. */
+/* The walk starts on one CPU, and goes to another. */
 static bool hop;
+/* Trees get links for sync_state(), too. */
+static bool proxies;
 
 /**
  * lull_devices_guarded - is a safeguard on? Always, but in a test of its test
@@ -41,7 +43,7 @@ bool lull_devices_no_memory(void)
 }
 
 /**
- * lull_devices_hop - go on on another CPU, where a test asks for it
+ * lull_devices_hop - go to another CPU, where a test asks for it
  *
  * An unbound workqueue has a queue for each group of CPUs: what is queued from
  * here on may overtake what was queued before.
@@ -57,6 +59,16 @@ void lull_devices_hop(void)
 }
 
 /**
+ * devices_has_proxies - shall trees have links that order nothing?
+ *
+ * Return: true where a test asked for it.
+ */
+bool devices_has_proxies(void)
+{
+	return READ_ONCE(proxies);
+}
+
+/**
  * devices_debug_files - make the files that set all this
  * @dir: for them
  */
@@ -65,4 +77,5 @@ void __init devices_debug_files(struct dentry *dir)
 	debugfs_create_x32("disable", 0644, dir, &disabled);
 	debugfs_create_u32("fail_nth", 0644, dir, &fail_nth);
 	debugfs_create_bool("hop", 0644, dir, &hop);
+	debugfs_create_bool("proxies", 0644, dir, &proxies);
 }

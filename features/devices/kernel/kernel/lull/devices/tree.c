@@ -35,12 +35,6 @@
 
 #define TREE_MAX_TEXT	(2 << 20)
 
-struct tree_device {
-	struct device dev;
-	/* NULL once it has been removed. */
-	struct tree_node *node;
-};
-
 enum tree_event_kind {
 	TREE_NOTHING,
 	TREE_FAIL,
@@ -228,18 +222,6 @@ static void tree_release(struct device *dev)
 	kfree(to_tree(dev));
 }
 
-static int add_links(struct tree_node *node)
-{
-	for (unsigned int i = 0; i < node->nr_suppliers; i++) {
-		struct tree_node *supplier = &tree->nodes[node->suppliers[i]];
-
-		if (!device_link_add(&node->device->dev, &supplier->device->dev,
-				     DL_FLAG_STATELESS))
-			return -ENOMEM;
-	}
-	return 0;
-}
-
 static int add_device(struct tree_node *node)
 {
 	struct tree_device *device = kzalloc(sizeof(*device), GFP_KERNEL);
@@ -267,7 +249,7 @@ static int add_device(struct tree_node *node)
 		return ret;
 	}
 	node->device = device;
-	return add_links(node);
+	return tree_link(tree, node);
 }
 
 static void remove_tree(void)
@@ -306,6 +288,8 @@ static int make_tree(char *text)
 	}
 	if (ret)
 		remove_tree();
+	else if (devices_has_proxies())
+		tree_link_proxies(tree);
 	return ret;
 }
 

@@ -60,6 +60,16 @@ struct tree_node {
 };
 
 /**
+ * struct tree_device - a device of the bus
+ * @dev: the device
+ * @node: its line; NULL once it has been removed
+ */
+struct tree_device {
+	struct device dev;
+	struct tree_node *node;
+};
+
+/**
  * struct tree - a description
  * @nodes: its lines, in their order
  * @nr: number of @nodes
@@ -80,6 +90,9 @@ struct tree *tree_read(char *text, struct tree_error *error);
 void tree_free(struct tree *tree);
 int tree_find(const struct tree *tree, const char *name);
 int tree_phase(const char *name);
+
+int tree_link(const struct tree *tree, const struct tree_node *node);
+void tree_link_proxies(const struct tree *tree);
 
 void tree_record_clear(struct tree *tree);
 void tree_record_show(struct seq_file *m, const struct tree *tree);

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Links between the devices of a tree. */
+#include <linux/device.h>
+#include <linux/errno.h>
+
+#include "tree.h"
+
+static struct device *device_of(const struct tree *tree, int nr)
+{
+	return &tree->nodes[nr].device->dev;
+}
+
+/**
+ * tree_link - link a device to its suppliers
+ * @tree: of the device
+ * @node: of the device; it and those before it have been added
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int tree_link(const struct tree *tree, const struct tree_node *node)
+{
+	for (unsigned int i = 0; i < node->nr_suppliers; i++)
+		if (!device_link_add(&node->device->dev,
+				     device_of(tree, node->suppliers[i]),
+				     DL_FLAG_STATELESS))
+			return -ENOMEM;
+	return 0;
+}
+
+static bool is_supplier_of(const struct tree_node *node, int nr)
+{
+	for (unsigned int i = 0; i < node->nr_suppliers; i++)
+		if (node->suppliers[i] == nr)
+			return true;
+	return false;
+}
+
+/*
+ * The devices have no drivers, whom the state of such a link follows: dormant, it
+ * would be waited for by nobody.
+ */
+static void add_proxy(const struct tree *tree, int consumer, int supplier)
+{
+	struct device_link *link;
+
+	if (is_supplier_of(&tree->nodes[consumer], supplier))
+		return;
+	link = device_link_add(device_of(tree, consumer), device_of(tree, supplier),
+			       DL_FLAG_SYNC_STATE_ONLY);
+	if (link)
+		WRITE_ONCE(link->status, DL_STATE_NONE);
+}
+
+/**
+ * tree_link_proxies - link each parent to the suppliers of its children
+ * @tree: all of whose devices have been added
+ *
+ * As fw_devlink does while a child is not there yet, for sync_state(). Such links
+ * may contradict the order of the devices.
+ */
+void tree_link_proxies(const struct tree *tree)
+{
+	for (unsigned int nr = 0; nr < tree->nr; nr++) {
+		const struct tree_node *node = &tree->nodes[nr];
+
+		for (unsigned int i = 0; i < node->nr_suppliers; i++)
+			if (node->parent >= 0)
+				add_proxy(tree, node->parent, node->suppliers[i]);
+	}
+}
