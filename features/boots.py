@@ -63,13 +63,14 @@ async def boot_cases(
     folder: Path,
     allow: Sequence[str] = (),
     extra: Mapping[str, bytes] | None = None,
+    clock: Clock = Clock.WALL,
 ) -> Boot:
     """One boot with cases that report checks; raises as ``lull.boot.boot``."""
     done = await boot(
         kernel,
         Job(seed=1, cases=cases),
-        clock=Clock.WALL,
-        accel=choose(kernel.bzimage).accel,
+        clock=clock,
+        accel="tcg" if clock is Clock.INSN else choose(kernel.bzimage).accel,
         folder=folder,
         allow=allow,
         extra=extra,

@@ -14,7 +14,7 @@ from lull.graph.analysis import Analysis, analyse
 from lull.graph.ftrace import read
 from lull.graph.recording import Recording
 from lull.kernels.build import build
-from lull.model import Arm, Case
+from lull.model import Arm, Case, Clock
 from lull.trees.model import Phase, Tree
 from lull.trees.schedule import Rules, critical_path, schedule
 from lull.trees.shapes import load, make
@@ -30,24 +30,28 @@ MODES = tuple(rules.value for rules in Rules)
 LONG = (Phase.SUSPEND, Phase.RESUME)
 
 
-def case(workload: str, tree: str, rounds: int = 1) -> Case:
+def case(workload: str, tree: str) -> Case:
     return Case(
         feature="devices",
         workload=workload,
         params={"tree": tree},
-        order=MODES * rounds,
+        order=MODES,
     )
 
 
 @pytest.fixture(scope="module")
 def booted(tmp_path_factory: pytest.TempPathFactory) -> Boot:
-    """Recordings of one tree, then cycles of three, in each mode."""
+    """Recordings of one tree, then cycles of three, in each mode.
+
+    On the insn clock, where a host that is slow or busy adds nothing.
+    """
     cases = (
         case("record", MIXED),
-        *(case("cycle", tree, 6) for tree in (LAPTOP, MIXED, ASYNC)),
+        *(case("cycle", tree) for tree in (LAPTOP, MIXED, ASYNC)),
     )
     folder = tmp_path_factory.mktemp("graph")
-    return run_alone(boot_cases(build("6.12", Arm.LULL), cases, folder))
+    kernel = build("6.12", Arm.LULL)
+    return run_alone(boot_cases(kernel, cases, folder, clock=Clock.INSN))
 
 
 def recording(booted: Boot, mode: str) -> Recording:
@@ -79,24 +83,25 @@ def test_a_recording_is_whole_and_knows_its_links(booted: Boot, mode: str) -> No
 
 @pytest.mark.parametrize("mode", MODES)
 def test_the_model_says_what_a_recording_took(booted: Boot, mode: str) -> None:
-    """Of what its callbacks took, under its rules; 10%, in the long phases."""
+    """Of what its callbacks took, under its rules; 2%, in the long phases."""
     found = {replay.phase: replay for replay in analysis(booted, mode).replays()}
     for phase in LONG:
         replay = found[phase]
-        assert replay.predicted_us == pytest.approx(replay.measured_us, rel=0.1)
+        assert replay.predicted_us == pytest.approx(replay.measured_us, rel=0.02)
 
 
 @pytest.mark.parametrize("tree", [LAPTOP, MIXED, ASYNC])
 @pytest.mark.parametrize("mode", MODES)
 def test_what_is_predicted_comes_true(booted: Boot, mode: str, tree: str) -> None:
-    """Of the description alone, 5%. The best of six: a host's hiccup is no one's."""
+    """Of the description alone, 2%."""
+    (sample,) = (
+        sample
+        for sample in booted.stream.samples
+        if (sample.workload, sample.mode, sample.params["tree"])
+        == ("cycle", mode, tree)
+    )
     for phase in LONG:
         predicted = schedule(tree_of(tree), phase, Rules(mode)).makespan_us
-        measured = min(
-            sample.metrics[phase.value] / 1e3
-            for sample in booted.stream.samples
-            if (sample.workload, sample.mode, sample.params["tree"])
-            == ("cycle", mode, tree)
-        )
-        assert measured == pytest.approx(predicted, rel=0.05)
+        measured = sample.metrics[phase.value] / 1e3
+        assert measured == pytest.approx(predicted, rel=0.02)
         assert measured >= critical_path(tree_of(tree), phase).us
