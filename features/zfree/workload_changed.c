@@ -14,6 +14,7 @@
 #include "crew.h"
 #include "inject.h"
 #include "job.h"
+#include "knob.h"
 #include "lull.h"
 #include "pages.h"
 #include "perturb.h"
@@ -24,16 +25,44 @@
 /* So few slots that the same ones are taken again, and no cache of them is used. */
 #define SLOTS_KB 128
 #define PAGES 28
-#define SLOW_DEVICE "/dev/nullb0"
-/* The device takes 30 ms: by then the write has begun, and has not ended. */
-#define BEGUN_MS 5
+/* A device in memory that takes its time: null_blk's, by a timer. */
+#define CONFIGFS "/sys/kernel/config"
+#define SLOW CONFIGFS "/nullb/slow"
+#define SLOW_DEVICE "/dev/slow"
+/* As long as a slow host needs for everything that is to happen meanwhile. */
+#define SLOW_NS "500000000"
+#define BEGUN_STEP_MS 2
 
 static struct zram zram = ZRAM_NONE;
 static struct pages pages;
 
+struct tally {
+	/* Slots that were changed while their old page was on its way. */
+	unsigned int changed;
+	uint64_t wrong;
+};
+
 static int changed_setup(const struct job_case *c)
 {
+	if (knob_mount("configfs", CONFIGFS, "configfs", NULL) < 0 || knob_mkdir(SLOW) < 0 ||
+	    knob_write(SLOW "/size", "16") < 0 || knob_write(SLOW "/memory_backed", "1") < 0 ||
+	    knob_write(SLOW "/irqmode", "2") < 0 ||
+	    knob_write(SLOW "/completion_nsec", SLOW_NS) < 0 ||
+	    knob_write(SLOW "/power", "1") < 0)
+		return -1;
 	return lull_inject(c);
+}
+
+/* There is a page on its way to the device. */
+static bool being_written(void)
+{
+	unsigned int writes = 0;
+	char text[64];
+
+	/* Reads, and writes. */
+	if (read_file("/sys/block/slow/inflight", text, sizeof(text)) > 0)
+		sscanf(text, "%*u %u", &writes);
+	return writes;
 }
 
 static int out(uint64_t seed)
@@ -59,7 +88,7 @@ static pid_t write_back(uint64_t slot)
 	_exit(0);
 }
 
-static int cycle(uint64_t number, uint64_t *wrong)
+static int cycle(unsigned int number, struct tally *tally)
 {
 	pid_t pid;
 
@@ -70,12 +99,16 @@ static int cycle(uint64_t number, uint64_t *wrong)
 	pid = write_back(1 + perturb_below(PAGES));
 	if (pid < 0)
 		return -1;
-	sleep_ms(BEGUN_MS);
+	/* It ends at once where the slot has no page. */
+	while (!being_written() && !waitpid(pid, NULL, WNOHANG))
+		sleep_ms(BEGUN_STEP_MS);
 	pages_unmap(&pages);
 	if (out(2 * number + 1) < 0 || zram_set(&zram, "idle", "all") < 0)
 		return -1;
+	tally->changed += being_written();
+	/* Or it is gone already. */
 	waitpid(pid, NULL, 0);
-	*wrong += pages_wrong(&pages);
+	tally->wrong += pages_wrong(&pages);
 	pages_unmap(&pages);
 	return check_interrupted();
 }
@@ -87,22 +120,26 @@ static int changed_round(const struct job_case *c, const char *mode, struct samp
 		.algorithm = "lzo-rle",
 		.backing = SLOW_DEVICE,
 	};
-	uint64_t wrong = 0, written = 0;
+	unsigned int wanted = (unsigned int)job_number(c, "changes"), i;
+	struct tally tally = { 0 };
 	char text[120];
 
 	(void)s;
 	if (zram_start(&zram, &options) < 0)
 		return -1;
-	for (uint64_t i = 0; i < job_number(c, "cycles"); i++) {
-		if (cycle(i, &wrong) < 0)
+	for (i = 0; i < job_number(c, "cycles") && tally.changed < wanted && !tally.wrong; i++) {
+		if (cycle(i, &tally) < 0)
 			return -1;
 	}
-	if (zram_written_back(&zram, &written) < 0)
-		return -1;
 	zram_stop(&zram);
-	snprintf(text, sizeof(text), "%s: %" PRIu64 " pages written back, %" PRIu64 " wrong", mode,
-		 written, wrong);
-	return report_statement(c, "ZS5", written && !wrong, text);
+	if (tally.changed < wanted && !tally.wrong) {
+		fail(STATUS_FAILED, "changed", "%u of %u slots changed in time, in %u cycles",
+		     tally.changed, wanted, i);
+		return fail_hint("is the host too slow for writes of " SLOW_NS " ns?");
+	}
+	snprintf(text, sizeof(text), "%s: %u slots changed meanwhile, %" PRIu64 " pages wrong",
+		 mode, tally.changed, tally.wrong);
+	return report_statement(c, "ZS5", !tally.wrong, text);
 }
 
 static void changed_teardown(void)
@@ -112,7 +149,8 @@ static void changed_teardown(void)
 }
 
 static const struct workload_param changed_params[] = {
-	{ "cycles", "40" },
+	{ "changes", "12" },
+	{ "cycles", "200" },
 	INJECT_PARAMS,
 	{ 0 },
 };

@@ -180,18 +180,6 @@ int zram_stat(const struct zram *zram, struct zram_stat *stat)
 	return 0;
 }
 
-int zram_written_back(const struct zram *zram, uint64_t *pages)
-{
-	char path[ZRAM_PATH], text[256];
-
-	zram_path(path, zram, "bd_stat");
-	/* In the backing device now, read from it, written to it. */
-	if (read_file(path, text, sizeof(text)) <= 0 ||
-	    sscanf(text, "%*u %*u %" SCNu64, pages) != 1)
-		return fail(STATUS_FAILED, path, "no three numbers in it");
-	return 0;
-}
-
 int zram_missed(const struct zram *zram, uint64_t *missed)
 {
 	char path[ZRAM_PATH], text[256], *line;

@@ -51,8 +51,6 @@ struct zram_stat {
 };
 
 int zram_stat(const struct zram *zram, struct zram_stat *stat);
-/* Pages written to the backing device since the zram device was made. */
-int zram_written_back(const struct zram *zram, uint64_t *pages);
 /* Slots whose freeing was missed since the device was made. */
 int zram_missed(const struct zram *zram, uint64_t *missed);
 
