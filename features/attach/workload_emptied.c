@@ -97,6 +97,8 @@ static int emptied_round(const struct job_case *c, const char *mode, struct samp
 	shared->stop = 1;
 	waitpid(forker, &status, 0);
 	forker = 0;
+	if (!shared->forks)
+		return fail(STATUS_FAILED, "emptied", "nobody was forked");
 	at_rest = group_number(&cg[moves & 1], "pids.current", 99);
 	snprintf(text, sizeof(text),
 		 "%s: %" PRIu64 " moves, %" PRIu64 " forks, %" PRIu64
@@ -104,7 +106,7 @@ static int emptied_round(const struct job_case *c, const char *mode, struct samp
 		 mode, moves, (uint64_t)shared->forks, (uint64_t)shared->deleted, at_rest, status);
 	if (remove_soon(&cg[moves & 1]) < 0)
 		return -1;
-	return report_check(c, "CG3", !shared->deleted && !at_rest && !status && shared->forks, text);
+	return report_check(c, "CG3", !shared->deleted && !at_rest && !status, text);
 }
 
 static void emptied_teardown(void)

@@ -60,12 +60,16 @@ def without(guard: Guard, *points: Point, us: int = 200) -> dict[str, Value]:
     return {"disable": int(guard), **at(*points, us=us)}
 
 
+def many(mode: str) -> Case:
+    """10,000 children, with a verdict now and then: a guest that is silent for as
+    long as all of them take on a slow host passes for one that hangs."""
+    return case("visible", *(mode,) * 4, children=2500, **at(Point.VISIBLE, us=20))
+
+
 #: A boot each, run side by side; those that take longest come first.
 BOOTS: Mapping[str, tuple[Case, ...]] = {
-    "CG2 threadgroup": (
-        case("visible", "threadgroup", children=10000, **at(Point.VISIBLE, us=20)),
-    ),
-    "CG2 lull": (case("visible", "lull", children=10000, **at(Point.VISIBLE, us=20)),),
+    "CG2 threadgroup": (many("threadgroup"),),
+    "CG2 lull": (many("lull"),),
     "CG1": (
         case("threads", *MODES),
         case("threads", *OURS, moves=60, **at(Point.FORK, Point.EXECUTE)),
@@ -199,7 +203,7 @@ def test_cg1_no_thread_is_left_behind(outcomes: Outcomes) -> None:
 def test_cg2_a_child_is_moved_as_soon_as_it_can_be_found(outcomes: Outcomes) -> None:
     """10,000 of them a mode, with a short wait between the two, and some without."""
     for mode in OURS:
-        assert_held(outcomes[f"CG2 {mode}"], "CG2")
+        assert_held(outcomes[f"CG2 {mode}"], *("CG2",) * 4)
     assert_held(outcomes["CG2"], *("CG2",) * 5)
 
 
