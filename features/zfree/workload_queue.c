@@ -168,8 +168,7 @@ static int on_limit(const struct job_case *c)
 	before = waiting();
 	if (pages_make(&pages, AREA_BYTES, 200) < 0)
 		return -1;
-	pages_try_out(&pages);
-	if (zram_stat(&zram, &stat) < 0)
+	if (pages_out(&pages) < 0 || zram_stat(&zram, &stat) < 0)
 		return -1;
 	pages_unmap(&pages);
 	/* A page that was refused is out of the process, and still in memory. */

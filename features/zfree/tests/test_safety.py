@@ -92,17 +92,17 @@ BOOTS: Mapping[str, tuple[Case, ...]] = {
     "switched": (churn("lull", switchers=1),),
     "ZS1 broken": (churn("lull", **without(Guard.DETACH)),),
     "ZS2": (churn("locks", checks=12, **AT_FREE),),
-    "ZS2 broken": (churn("locks", checks=1000, **without(Guard.REREAD, **AT_FREE)),),
+    "ZS2 broken": (churn("locks", checks=200, **without(Guard.REREAD, **AT_FREE)),),
     "ZS3": (churn("locks", "deferred", "lull", checks=12, **AT_MIGRATE),),
     "ZS3 broken": (
-        churn("lull", checks=1000, **without(Guard.PAGE_LOCKS, **AT_MIGRATE)),
+        churn("lull", checks=200, **without(Guard.PAGE_LOCKS, **AT_MIGRATE)),
     ),
     "ZS4 shown": (churn("lull", checks=6, **without(Guard.SETTLE, broken="ZS4")),),
     "ZS5": (churn("stock", "lull", checks=12, **WRITEBACK), changed("stock", "lull")),
     "ZS5 shown": (changed("lull", **without(Guard.UNDER_WB, broken="ZS5")),),
     "ZS6 broken": (churn("lull", **without(Guard.ATOMIC)),),
     "ZS7 broken": (
-        churn("deferred", checks=1000, **without(Guard.PUBLISH, **AT_PUBLISH)),
+        churn("deferred", checks=200, **without(Guard.PUBLISH, **AT_PUBLISH)),
     ),
     "ZS8": (queue("destroy"), queue("offline"), queue("worker")),
     "ZS8 destroy broken": (queue("destroy", **without(Guard.DESTROY)),),
@@ -115,7 +115,7 @@ BOOTS: Mapping[str, tuple[Case, ...]] = {
     ),
     "ZS11": (churn("stock", "deferred", "lull", checks=12, **RECOMPRESS),),
     "ZS11 broken": (
-        churn("lull", checks=2000, **without(Guard.SLOT_LOCK, **RECOMPRESS)),
+        churn("lull", checks=200, **without(Guard.SLOT_LOCK, **RECOMPRESS)),
     ),
     "no memory": (queue("failslab"), queue("no-rings", **without(Guard.RINGS))),
 }
