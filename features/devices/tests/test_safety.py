@@ -76,8 +76,7 @@ BOOTS: Mapping[str, tuple[Case, ...]] = {
         storm("PM5", *OURS, trees=10, fail_nth=2),
         storm("PM5", *OURS, trees=5, fail_nth=1),
     ),
-    # Once: it loses the devices of the machine, too, and with them the results.
-    "PM5 broken": (storm("PM5", "lull", trees=1, fail_nth=2, disable=Guard.FALLBACK),),
+    "PM5 broken": (storm("PM5", "lull", trees=5, fail_nth=2, disable=Guard.FALLBACK),),
     "PM6 broken": (storm("PM6", *OURS[:2], trees=20, disable=Guard.WAITS),),
     "PM7": (
         storm("PM7", *MODES, trees=20, event="remove"),

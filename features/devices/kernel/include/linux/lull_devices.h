@@ -82,7 +82,7 @@ static inline void lull_devices_walk(enum lull_devices_phase nr) { }
 
 #if defined(CONFIG_LULL_DEVICES) && defined(CONFIG_LULL_DEBUG)
 bool lull_devices_guarded(enum lull_devices_safeguard guard);
-bool lull_devices_no_memory(void);
+bool lull_devices_no_memory(struct device *dev);
 void lull_devices_hop(void);
 #else
 static inline bool lull_devices_guarded(enum lull_devices_safeguard guard)
@@ -90,7 +90,7 @@ static inline bool lull_devices_guarded(enum lull_devices_safeguard guard)
 	return true;
 }
 
-static inline bool lull_devices_no_memory(void)
+static inline bool lull_devices_no_memory(struct device *dev)
 {
 	return false;
 }

@@ -136,7 +136,7 @@ static bool lull_queue(struct device *dev, enum lull_devices_counter why,
 		       const char *name)
 {
 	trace_device_start(dev, name);
-	if (lull_devices_no_memory() ||
+	if (lull_devices_no_memory(dev) ||
 	    !async_schedule_dev_nocall(lull_async, dev)) {
 		lull_devices_count(LULL_DEVICES_FAILED);
 		return false;

@@ -3,11 +3,14 @@
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
 #include <linux/debugfs.h>
+#include <linux/device/bus.h>
 #include <linux/lull_devices.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
+#include <linux/string.h>
 
 #include "internal.h"
+#include "tree.h"
 
 /* Bits of enum lull_devices_safeguard that are switched off. */
 static u32 disabled;
@@ -29,17 +32,26 @@ bool lull_devices_guarded(enum lull_devices_safeguard guard)
 	return !(READ_ONCE(disabled) & BIT(guard));
 }
 
+static bool is_of_tree(const struct device *dev)
+{
+	return dev->bus && !strcmp(dev->bus->name, TREE_BUS);
+}
+
 /**
  * lull_devices_no_memory - shall the next order for a worker fail?
+ * @dev: for whom
+ *
+ * Those of the tree alone: what goes wrong with another may be what a test says
+ * by.
  *
  * Return: true where a test asked for it.
  */
-bool lull_devices_no_memory(void)
+bool lull_devices_no_memory(struct device *dev)
 {
 	static atomic_t orders;
 	u32 nth = READ_ONCE(fail_nth);
 
-	return nth && atomic_inc_return(&orders) % nth == 0;
+	return nth && is_of_tree(dev) && atomic_inc_return(&orders) % nth == 0;
 }
 
 /**

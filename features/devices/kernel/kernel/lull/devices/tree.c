@@ -68,7 +68,7 @@ static struct tree_error tree_error;
 static struct tree_event tree_event;
 
 static const struct bus_type tree_bus = {
-	.name = "lull-tree",
+	.name = TREE_BUS,
 };
 
 static struct tree_device *to_tree(struct device *dev)

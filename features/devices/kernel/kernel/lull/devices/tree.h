@@ -9,6 +9,7 @@
 
 struct seq_file;
 
+#define TREE_BUS	"lull-tree"
 #define TREE_MAX_DEVICES	10000
 #define TREE_MAX_SUPPLIERS	64
 #define TREE_MAX_NAME		63
