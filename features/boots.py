@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from lull.boot import Boot, boot
-from lull.errors import GuestPanic, LullError
+from lull.errors import GuestPanic, LullError, NoPort
 from lull.kernels.record import Kernel
 from lull.model import Case, Check, Clock, Job
 from lull.vm.accel import choose
@@ -65,15 +66,27 @@ async def boot_cases(
     extra: Mapping[str, bytes] | None = None,
     clock: Clock = Clock.WALL,
 ) -> Boot:
-    """One boot with cases that report checks; raises as ``lull.boot.boot``."""
-    done = await boot(
-        kernel,
-        Job(seed=1, cases=cases),
-        clock=clock,
-        accel="tcg" if clock is Clock.INSN else choose(kernel.bzimage).accel,
-        folder=folder,
-        allow=allow,
-        extra=extra,
-    )
-    assert done.stream.done
-    return done
+    """One boot with cases that report checks; raises as ``lull.boot.boot``.
+
+    Again where a busy host had the guest's devices ready too late.
+    """
+    again = 0
+    while True:
+        try:
+            done = await boot(
+                kernel,
+                Job(seed=1, cases=cases),
+                clock=clock,
+                accel="tcg" if clock is Clock.INSN else choose(kernel.bzimage).accel,
+                folder=folder,
+                allow=allow,
+                extra=extra,
+            )
+        except NoPort as error:
+            again += 1
+            if again == TRIES:
+                raise
+            warnings.warn(error.what, stacklevel=1)
+            continue
+        assert done.stream.done
+        return done

@@ -73,6 +73,10 @@ class LostVM(LabError):
     """QEMU ended without the guest saying that it was done."""
 
 
+class NoPort(LostVM):
+    """The guest did its work, and had not got the port that results leave by."""
+
+
 class GuestFailed(LabError):
     """The probe said, in so many words, that it could not do its job."""
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from lull import growth, histogram, published, thread_table
 from lull.boot import MEMORY_MB, Boot, boot
-from lull.errors import CannotRun, GuestFailed, GuestPanic, LullError
+from lull.errors import CannotRun, GuestFailed, GuestPanic, LullError, NoPort
 from lull.files import repo_root
 from lull.kernels.build import build
 from lull.kernels.record import Kernel
@@ -146,7 +146,8 @@ async def boot_again(
     at the key of the kernel's own clock, 0.9 s after the start, and at that of
     cpusets, which is turned off while the next case runs. Never where one thread
     runs both vCPUs, as under the debug kernel: there it is a fault like any other.
-    Nothing that such a boot has measured counts.
+    Nothing that such a boot has measured counts. And a host that is busy just then
+    can have the guest's devices ready too late.
     """
     failed = 0
     while True:
@@ -156,7 +157,13 @@ async def boot_again(
             failed += 1
             if failed == _TRIES or "Oops: int3" not in error.what:
                 raise
-        say("QEMU ran into an instruction that was being patched: the same boot again")
+            why = "QEMU ran into an instruction that was being patched"
+        except NoPort:
+            failed += 1
+            if failed == _TRIES:
+                raise
+            why = "the guest's devices were late"
+        say(f"{why}: the same boot again")
 
 
 async def _one(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A boot is repeated for the one fault that is known to be the emulator's."""
+"""A boot is repeated for what is known to be the emulator's fault, or the host's."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import cast
 import pytest
 
 from lull.boot import Boot
-from lull.errors import GuestPanic
+from lull.errors import GuestPanic, LullError, NoPort
 from lull.experiment import boot_again
 
 DONE = cast(Boot, object())
@@ -18,7 +18,7 @@ INT3 = GuestPanic("the guest's kernel reports a bug (Oops: int3: 0000)")
 OTHER = GuestPanic("the guest's kernel reports a bug (WARNING: at fork.c)")
 
 
-def starter(*faults: GuestPanic) -> tuple[list[int], Callable[[], Awaitable[Boot]]]:
+def starter(*faults: LullError) -> tuple[list[int], Callable[[], Awaitable[Boot]]]:
     starts: list[int] = []
 
     async def start() -> Boot:
@@ -38,6 +38,14 @@ def test_a_breakpoint_without_a_handler_is_tried_again() -> None:
     assert len(starts) == 3
     assert [text for text in said if "being patched" in text] == said
     assert len(said) == 2
+
+
+def test_a_guest_whose_devices_were_late_is_tried_again() -> None:
+    said: list[str] = []
+    starts, start = starter(NoPort("the guest came up without the port"))
+    assert asyncio.run(boot_again(start, said.append)) is DONE
+    assert len(starts) == 2
+    assert "late" in said[0]
 
 
 @pytest.mark.parametrize(("faults", "times"), [((INT3,) * 3, 3), ((OTHER,), 1)])

@@ -8,8 +8,11 @@ import signal
 from dataclasses import dataclass
 from pathlib import Path
 
-from lull.errors import GuestFailed, GuestPanic, LostVM, LullError, TimedOut
+from lull.errors import GuestFailed, GuestPanic, LostVM, LullError, NoPort, TimedOut
 from lull.vm.console import Finding, tail
+
+#: The probe says so where it has to write results to the console (probe/main.c).
+_NO_PORT = b"probe: no virtio port"
 
 
 @dataclass(frozen=True)
@@ -108,6 +111,12 @@ def failure(ending: Ending, findings: list[Finding], folder: Path) -> LullError 
     said = closing(ending.results)
     if said.errors:
         return GuestFailed(f"the probe failed: {said.errors[0]}{below}", where=where)
+    if not ending.results and _NO_PORT in ending.console:
+        return NoPort(
+            f"the guest came up without the port that results leave by{below}",
+            where=where,
+            hint="on a busy host its devices were late: run it again with less beside",
+        )
     if ending.returncode != 0 or not said.done:
         complaint = tail(ending.stderr, 5)
         own = f"\nQEMU says: {complaint}" if complaint else ""

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from lull.errors import GuestFailed, GuestPanic, LostVM, LullError, TimedOut
+from lull.errors import GuestFailed, GuestPanic, LostVM, LullError, NoPort, TimedOut
 from lull.vm.console import scan
 from lull.vm.outcome import Closing, Ending, closing, failure
 
 HELLO = b'{"t":"hello","probe":1}\n'
 DONE = b'{"t":"done","samples":0,"ok":true}\n'
 ERROR = b'{"t":"error","what":"no zram","where":"zfree","hint":""}\n'
+NO_PORT = b"probe: no virtio port lull.results\n"
 GOOD = Ending(HELLO + DONE, b"[    1.000000] fine\n", b"", 0, None, "x", ())
 FOLDER = Path("/run/boot-1")
 
@@ -54,6 +55,12 @@ def test_a_bug_is_told_before_the_hang_it_caused(recorded: dict[str, bytes]) -> 
         ({"results": HELLO + DONE[:-4]}, LostVM, 125, "status 0"),
         ({"results": HELLO, "returncode": -9}, LostVM, 125, "killed by SIGKILL"),
         ({"returncode": 1, "stderr": b"no KVM\n"}, LostVM, 125, "says: no KVM"),
+        (
+            {"results": b"", "console": GOOD.console + NO_PORT},
+            NoPort,
+            125,
+            "without the port",
+        ),
     ],
 )
 def test_each_failure(
