@@ -29,13 +29,26 @@ HOOKED = (
     "mm/swapfile.o",
     "drivers/base/power/",
     "drivers/block/zram/",
+    "fs/eventpoll.o",
     "fs/exec.o",
+    "fs/pipe.o",
+    "fs/select.o",
+    "fs/signalfd.o",
+    "io_uring/io-wq.o",
+    "io_uring/io_uring.o",
     "init/init_task.o",
     "kernel/cgroup/",
     "kernel/fork.o",
     "kernel/exit.o",
     "kernel/freezer.o",
     "kernel/power/",
+    "mm/vmscan.o",
+    "net/core/datagram.o",
+    "net/core/sock.o",
+    "net/ipv4/inet_connection_sock.o",
+    "net/ipv4/tcp.o",
+    "net/ipv4/udp.o",
+    "net/unix/af_unix.o",
 )
 
 
@@ -88,7 +101,9 @@ def test_a_kernel_without_lull_compiles(tmp_path: Path) -> None:
     assert "zs_free_bulk" not in symbols
 
 
-@pytest.mark.parametrize("feature", ["LULL_ATTACH", "LULL_DEVICES", "LULL_ZFREE"])
+@pytest.mark.parametrize(
+    "feature", ["LULL_ATTACH", "LULL_DEVICES", "LULL_THAW", "LULL_ZFREE"]
+)
 def test_a_kernel_without_one_feature_compiles(tmp_path: Path, feature: str) -> None:
     extra = f"# CONFIG_{feature} is not set"
     config = compile_with(extra, ("kernel/lull/", *HOOKED), tmp_path)

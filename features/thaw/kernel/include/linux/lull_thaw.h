@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the freezer, and the waits that it may freeze in place, call of Lull's
+ * feature `thaw`.
+ *
+ * The freezer's hooks sit in kernel/freezer.c and kernel/power/process.c. Each
+ * is nothing where the option is off, and a static branch not taken where the
+ * mode is "stock". The waits only carry one bit more in the state they sleep
+ * in, whatever the mode: nobody looks at it but the freezer.
+ */
+#ifndef _LINUX_LULL_THAW_H
+#define _LINUX_LULL_THAW_H
+
+#include <linux/fs.h>
+#include <linux/jump_label.h>
+#include <linux/sched.h>
+#include <linux/socket.h>
+#include <linux/uio.h>
+#include <linux/wait.h>
+
+struct sk_buff;
+struct sk_buff_head;
+struct sock;
+
+/*
+ * Beside TASK_INTERRUPTIBLE in a task's state: the wait holds no lock, bears a
+ * spurious wakeup, and may be frozen in place by the PM freezer. Unlike
+ * TASK_FREEZABLE it says nothing about a v1 cgroup's: while others run, an
+ * exclusive waiter that cannot must not be the one who gets the wakeup.
+ */
+#define TASK_FREEZABLE_PM	(0x00010000 * IS_ENABLED(CONFIG_LULL_THAW))
+
+/* With it a receive function is told that nobody above it holds a lock. */
+#define MSG_FREEZABLE_PM	(0x00800000 * IS_ENABLED(CONFIG_LULL_THAW))
+
+/* Safeguards that a test kernel can switch off, to see their tests fail. */
+enum thaw_safeguard {
+	THAW_GUARD_SETTLE,	/* FZ8: the walk sees who came before it */
+	THAW_GUARD_REASONS,	/* FZ9: thaw nobody who has a reason left */
+	THAW_GUARD_LEAVE,	/* FZ9: out of the queue, if a cgroup remains */
+	THAW_GUARD_PM_ONLY,	/* FZ8: no cgroup freezes such a wait in place */
+	THAW_GUARD_SAVED,	/* FZ10: a wakeup meanwhile is remembered */
+	THAW_GUARD_VICTIM,	/* FZ11: a victim of the OOM killer may die */
+	THAW_GUARD_USER,	/* FZ12: only calls that hold no lock */
+};
+
+#ifdef CONFIG_LULL_THAW
+
+/* On in the mode "lull", and in "wake_all". */
+DECLARE_STATIC_KEY_FALSE(lull_thaw_on);
+DECLARE_STATIC_KEY_FALSE(lull_thaw_all);
+
+bool __lull_thaw_may_rest(struct task_struct *p);
+bool __lull_thaw_may_thaw(struct task_struct *p);
+void __lull_thaw_forget(struct task_struct *p);
+void __lull_thaw_restored(void);
+void lull_thaw_wake(struct task_struct *p);
+bool lull_thaw_walk(void);
+
+/*
+ * In __set_task_frozen(), under freezer_lock and @p's pi_lock: may it be
+ * frozen in the state it sleeps in?
+ */
+static inline bool lull_thaw_may_rest(struct task_struct *p, unsigned int state)
+{
+	return static_branch_unlikely(&lull_thaw_on) &&
+	       (state & TASK_FREEZABLE_PM) && __lull_thaw_may_rest(p);
+}
+
+/*
+ * In __thaw_task(), under freezer_lock, for a task that is frozen: false where
+ * another reason to be frozen remains.
+ */
+static inline bool lull_thaw_may_thaw(struct task_struct *p)
+{
+	if (static_branch_unlikely(&lull_thaw_on))
+		return __lull_thaw_may_thaw(p);
+	return true;
+}
+
+/* In __restore_freezer_state(), under @p's pi_lock, before it looks. */
+static inline void lull_thaw_forget(struct task_struct *p)
+{
+	if (static_branch_unlikely(&lull_thaw_all))
+		__lull_thaw_forget(p);
+}
+
+/* There, where it put @p back to sleep. */
+static inline void lull_thaw_restored(void)
+{
+	if (static_branch_unlikely(&lull_thaw_on))
+		__lull_thaw_restored();
+}
+
+#else /* !CONFIG_LULL_THAW */
+
+static inline bool lull_thaw_may_rest(struct task_struct *p, unsigned int state)
+{
+	return false;
+}
+
+static inline bool lull_thaw_may_thaw(struct task_struct *p)
+{
+	return true;
+}
+
+static inline void lull_thaw_forget(struct task_struct *p) { }
+static inline void lull_thaw_restored(void) { }
+static inline void lull_thaw_wake(struct task_struct *p)
+{
+	wake_up_state(p, TASK_FROZEN);
+}
+
+static inline bool lull_thaw_walk(void)
+{
+	return false;
+}
+
+#endif /* CONFIG_LULL_THAW */
+
+/* What test kernels hold and spoil. */
+#if defined(CONFIG_LULL_THAW) && defined(CONFIG_LULL_DEBUG)
+bool lull_thaw_guarded(enum thaw_safeguard guard);
+void lull_thaw_debug_saved(struct task_struct *p);
+void lull_thaw_debug_restore(struct task_struct *p);
+void lull_thaw_debug_hold(void);
+void lull_thaw_debug_begin(void);
+#else
+static inline bool lull_thaw_guarded(enum thaw_safeguard guard)
+{
+	return true;
+}
+
+static inline void lull_thaw_debug_saved(struct task_struct *p) { }
+static inline void lull_thaw_debug_restore(struct task_struct *p) { }
+static inline void lull_thaw_debug_hold(void) { }
+static inline void lull_thaw_debug_begin(void) { }
+#endif
+
+/*
+ * Whether a read or a write comes straight from a system call that does just
+ * that. One that fills a pipe for splice() holds the pipe's mutex, and its
+ * iterator is not user space's; one that io_uring submits inline holds the
+ * ring's uring_lock, and its kiocb is not synchronous.
+ */
+static inline bool lull_thaw_direct(const struct kiocb *iocb,
+				    const struct iov_iter *iter)
+{
+	return (user_backed_iter(iter) && (!iocb || is_sync_kiocb(iocb))) ||
+	       !lull_thaw_guarded(THAW_GUARD_USER);
+}
+
+/* The state in which a read or a write of a file sleeps. */
+static inline unsigned int lull_thaw_rw_state(const struct kiocb *iocb,
+					      const struct iov_iter *iter)
+{
+	if (TASK_FREEZABLE_PM && lull_thaw_direct(iocb, iter))
+		return TASK_INTERRUPTIBLE | TASK_FREEZABLE_PM;
+	return TASK_INTERRUPTIBLE;
+}
+
+/* The same where a message is received. */
+static inline unsigned int lull_thaw_msg_state(const struct msghdr *msg)
+{
+	return lull_thaw_rw_state(msg->msg_iocb, &msg->msg_iter);
+}
+
+/* What to add to the flags of a receive function that has no message. */
+static inline int lull_thaw_msg_flags(const struct msghdr *msg)
+{
+	if (MSG_FREEZABLE_PM && lull_thaw_direct(msg->msg_iocb, &msg->msg_iter))
+		return MSG_FREEZABLE_PM;
+	return 0;
+}
+
+/* The state in which that function sleeps. */
+static inline unsigned int lull_thaw_flags_state(int flags)
+{
+	if (flags & MSG_FREEZABLE_PM)
+		return TASK_INTERRUPTIBLE | TASK_FREEZABLE_PM;
+	return TASK_INTERRUPTIBLE;
+}
+
+/*
+ * __skb_wait_for_more_packets() and sk_wait_data() in such a state, which have
+ * callers that hold locks; net/core/{datagram,sock}.c.
+ */
+int skb_wait_in_state(struct sock *sk, struct sk_buff_head *queue, int *err,
+		      long *timeo_p, const struct sk_buff *skb,
+		      unsigned int state);
+int sk_wait_data_in_state(struct sock *sk, long *timeo,
+			  const struct sk_buff *skb, unsigned int state);
+
+/* wait_event_interruptible_exclusive() in such a state. */
+#define lull_thaw_wait_exclusive(wq, condition, state)			\
+({									\
+	int __err = 0;							\
+	might_sleep();							\
+	if (!(condition))						\
+		__err = ___wait_event(wq, condition, state, 1, 0,	\
+				      schedule());			\
+	__err;								\
+})
+
+#endif /* _LINUX_LULL_THAW_H */

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The feature `thaw`: its modes, its walk, and what the freezer's hooks call. */
+#include <linux/freezer.h>
+#include <linux/ktime.h>
+#include <linux/lull.h>
+#include <linux/lull_freeze.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+
+#include "internal.h"
+
+#define CREATE_TRACE_POINTS
+#include <trace/events/lull_thaw.h>
+
+DEFINE_STATIC_KEY_FALSE(lull_thaw_on);
+DEFINE_STATIC_KEY_FALSE(lull_thaw_all);
+
+static const char * const thaw_modes[] = {
+	[THAW_STOCK]	= "stock",
+	[THAW_WAKE_ALL]	= "wake_all",
+	[THAW_LULL]	= "lull",
+};
+
+static const char * const thaw_counters[] = {
+	[THAW_VISITED]	= "visited",
+	[THAW_SKIPPED]	= "skipped",
+	[THAW_RESTORED]	= "restored",
+	[THAW_WOKEN]	= "woken",
+	[THAW_KEPT]	= "kept",
+	[THAW_LEFT]	= "left",
+	[THAW_RESTED]	= "rested",
+};
+
+/*
+ * Whoever is frozen in one mode can be thawed in any other: what a frozen task
+ * carries, its state and its saved_state, is stock's. So nothing has to wait.
+ */
+static int thaw_switch_mode(struct lull_feature *f, unsigned int mode)
+{
+	static_branch_disable(&lull_thaw_on);
+	static_branch_disable(&lull_thaw_all);
+	if (mode == THAW_LULL)
+		static_branch_enable(&lull_thaw_on);
+	else if (mode == THAW_WAKE_ALL)
+		static_branch_enable(&lull_thaw_all);
+	return 0;
+}
+
+LULL_FEATURE(thaw, thaw_modes, thaw_switch_mode, thaw_counters);
+
+/*
+ * freeze_task() has found that somebody wants @p frozen. If its cgroup does,
+ * whether PM does or not, it has to leave the queue that it waits in: the
+ * others there may be free to run.
+ */
+bool __lull_thaw_may_rest(struct task_struct *p)
+{
+	lockdep_assert_held(&freezer_lock);
+
+	if (cgroup_freezing(p) && lull_thaw_guarded(THAW_GUARD_PM_ONLY))
+		return false;
+	lull_count(&lull_thaw, THAW_RESTED, 1);
+	return true;
+}
+
+static int restore_pm_only(struct task_struct *p, void *arg)
+{
+	unsigned int state = p->saved_state;
+
+	if (!(state & TASK_FREEZABLE_PM))
+		return 0;
+	WRITE_ONCE(p->__state, state);
+	p->saved_state = TASK_RUNNING;
+	return 1;
+}
+
+/*
+ * PM has frozen @p in a wait, and does not want it frozen any longer, but a
+ * cgroup does. Let it leave the wait as if the cgroup had come first.
+ */
+static void leave_wait(struct task_struct *p)
+{
+	unsigned long flags;
+
+	if (!task_call_func(p, restore_pm_only, NULL))
+		return;
+	if (lock_task_sighand(p, &flags)) {
+		signal_wake_up(p, 0);
+		unlock_task_sighand(p, &flags);
+	}
+	lull_count(&lull_thaw, THAW_LEFT, 1);
+}
+
+bool __lull_thaw_may_thaw(struct task_struct *p)
+{
+	lockdep_assert_held(&freezer_lock);
+
+	if (!lull_thaw_guarded(THAW_GUARD_VICTIM) && cgroup_freezing(p))
+		return false;
+	/* Not freezing() is also who shall die: TIF_MEMDIE (FZ11). */
+	if (!freezing(p) || !lull_thaw_guarded(THAW_GUARD_REASONS))
+		return true;
+
+	if (!pm_freezing) {
+		lull_count(&lull_thaw, THAW_KEPT, 1);
+		if (lull_thaw_guarded(THAW_GUARD_LEAVE))
+			leave_wait(p);
+	}
+	return false;
+}
+
+/*
+ * As before there was a saved_state: only stops are put back, for which the
+ * task's own loop does not look.
+ */
+void __lull_thaw_forget(struct task_struct *p)
+{
+	if (!(p->saved_state & (__TASK_STOPPED | __TASK_TRACED)))
+		p->saved_state = TASK_RUNNING;
+}
+
+void __lull_thaw_restored(void)
+{
+	lull_count(&lull_thaw, THAW_RESTORED, 1);
+}
+
+/**
+ * lull_thaw_wake - wake a frozen task
+ * @p: the task; the caller holds freezer_lock
+ */
+void lull_thaw_wake(struct task_struct *p)
+{
+	if (!wake_up_state(p, TASK_FROZEN))
+		return;
+	trace_thaw_woken(p);
+	if (static_branch_unlikely(&lull_thaw_on))
+		lull_count(&lull_thaw, THAW_WOKEN, 1);
+}
+
+/*
+ * Taking freezer_lock after pm_freezing was cleared orders the walk against
+ * __refrigerator(): a task that found the request under that lock had stored
+ * TASK_FROZEN before, and is seen (FZ8); one that takes the lock later finds no
+ * request and does not stay. Nobody else freezes for PM: that is this task.
+ */
+static void settle(void)
+{
+	if (!lull_thaw_guarded(THAW_GUARD_SETTLE))
+		return;
+	spin_lock_irq(&freezer_lock);
+	spin_unlock_irq(&freezer_lock);
+}
+
+static void visit(struct task_struct *p)
+{
+	/* No other thread should have PF_SUSPEND_TASK set, as stock has it. */
+	WARN_ON(p != current && (data_race(p->flags) & PF_SUSPEND_TASK));
+
+	if (!frozen(p) || thaw_debug_passes(p))
+		lull_count(&lull_thaw, THAW_SKIPPED, 1);
+	else
+		__thaw_task(p);
+}
+
+/**
+ * lull_thaw_walk - thaw every task that PM has frozen
+ *
+ * In place of the walk of thaw_processes(). Under RCU: a task that is frozen
+ * neither exits nor execs, so that it stays on the list, where it was before
+ * the walk began.
+ *
+ * Return: false in other modes, where nothing was done.
+ */
+bool lull_thaw_walk(void)
+{
+	struct task_struct *g, *p;
+	unsigned int visited = 0;
+	u64 restored, woken;
+	ktime_t start;
+
+	if (!static_branch_unlikely(&lull_thaw_on))
+		return false;
+
+	start = ktime_get();
+	restored = lull_counter(&lull_thaw, THAW_RESTORED);
+	woken = lull_counter(&lull_thaw, THAW_WOKEN);
+
+	settle();
+	rcu_read_lock();
+	for_each_process_thread(g, p) {
+		visit(p);
+		visited++;
+	}
+	rcu_read_unlock();
+
+	lull_count(&lull_thaw, THAW_VISITED, visited);
+	trace_thaw_walk(visited,
+			lull_counter(&lull_thaw, THAW_RESTORED) - restored,
+			lull_counter(&lull_thaw, THAW_WOKEN) - woken,
+			ktime_to_ns(ktime_sub(ktime_get(), start)));
+	return true;
+}
+
+static int __init thaw_init(void)
+{
+	thaw_debug_init(lull_thaw.dir);
+	return 0;
+}
+late_initcall(thaw_init);
