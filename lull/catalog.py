@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The features there are: ``features/*/feature.toml`` as records.
+"""The features there are, and the scenarios: their ``feature.toml`` as records.
 
 Reading a file and checking what it says are kept apart: ``parse`` is pure.
 """
@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from lull.errors import LabError, UsageError
 from lull.files import repo_root
 from lull.model import (
+    UNTOUCHED,
     CasePlan,
     Clock,
     Expectation,
@@ -32,13 +33,19 @@ T = TypeVar("T")
 
 #: Names become words of the job, columns of the table and file names.
 NAME = re.compile(r"[a-z][a-z0-9_-]*")
+#: What has a folder for each feature, and for each scenario.
+ROOMS = ("features", "scenarios")
 MODE_WIDTH = 12  #: what a column of the table has room for
 
 
 def features(root: Path | None = None) -> tuple[Feature, ...]:
-    """All features, by name. Raises LabError for a broken feature.toml."""
-    base = (root or repo_root()) / "features"
-    return tuple(load(path) for path in sorted(base.glob("*/feature.toml")))
+    """All features by name, then the scenarios. Raises LabError for a broken file."""
+    base = root or repo_root()
+    return tuple(
+        load(path)
+        for room in ROOMS
+        for path in sorted(base.glob(f"{room}/*/feature.toml"))
+    )
 
 
 def feature(name: str, root: Path | None = None) -> Feature:
@@ -56,6 +63,12 @@ def select(names: Iterable[str], root: Path | None = None) -> tuple[Feature, ...
 def check_mode(feature: Feature, name: str) -> Mode:
     """The mode of that name, else UsageError with the valid names."""
     return _pick(f"mode of {feature.name}", name, {m.name: m for m in feature.modes})
+
+
+def check_side(feature: Feature, name: str) -> None:
+    """A mode to compare with, or the untouched kernel; else UsageError."""
+    sides = dict.fromkeys((*feature.mode_names, UNTOUCHED))
+    _pick(f"mode of {feature.name}", name, sides)
 
 
 def check_workload(feature: Feature, name: str) -> Workload:
@@ -222,6 +235,8 @@ def _bad_modes(feature: Feature) -> Iterator[tuple[str, str]]:
             yield f"modes[{i}].name", f"{name!r} is not {limit}"
         if name in names[:i]:
             yield f"modes[{i}].name", f"{name!r} is there twice"
+        if name == UNTOUCHED:
+            yield f"modes[{i}].name", f"{name!r} means a kernel without Lull"
 
 
 def _bad_params(
@@ -249,12 +264,32 @@ def _bad_expectation(
     params = list(_bad_params(feature, item, field))
     yield from params
     yield from _bad_metric(feature, item.metric, field)
-    if item.mode not in feature.mode_names:
-        known = ", ".join(feature.mode_names)
-        yield f"{field}.mode", f"unknown: {item.mode!r}; known: {known}"
-    elif item.control != (item.mode == "stock"):
-        yield f"{field}.control", "goes with mode 'stock', and only with it"
+    yield from _bad_sides(feature, item, field)
     if item.min is None and item.max is None and item.aim is None:
         yield field, "has none of min, max and aim"
+    if item.every and (not item.absolute or (item.min is None) == (item.max is None)):
+        yield f"{field}.every", "goes with absolute and one of min and max"
     if not params:
         yield from _unmeasured(feature, item, field, item.clock)
+
+
+def _bad_sides(
+    feature: Feature, item: Expectation, field: str
+) -> Iterator[tuple[str, str]]:
+    """What an expectation compares has to be there, and to be two things."""
+    known = ", ".join(feature.mode_names)
+    sides = (("mode", item.mode), ("to", item.to))
+    unknown = [side for side in sides if side[1] not in feature.mode_names]
+    for member, name in unknown:
+        yield f"{field}.{member}", f"unknown: {name!r}; known: {known}"
+    if unknown:
+        return
+    if item.absolute:
+        if item.to != "stock":
+            yield f"{field}.to", "an absolute value is to no other mode"
+        if item.control:
+            yield f"{field}.control", "an absolute value is to no other kernel"
+    elif item.mode == item.to != "stock":
+        yield f"{field}.to", f"{item.to!r} is the mode itself"
+    elif item.control != (item.mode == item.to == "stock"):
+        yield f"{field}.control", "goes with mode 'stock' alone, and has no 'to'"

@@ -168,7 +168,8 @@ def profile_command(
     workload: Annotated[str, typer.Argument(help="One of its workloads.")],
     mode: Annotated[str, typer.Option(help="In this mode.")] = "lull",
     vs: Annotated[
-        str | None, typer.Option(help="Another mode, to see the difference.")
+        str | None,
+        typer.Option(help="The difference to another mode, or to untouched: no Lull."),
     ] = None,
     param: Annotated[
         list[str] | None, typer.Option(help="NAME=VALUE for it. May repeat.")

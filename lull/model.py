@@ -16,6 +16,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 Value = int | float | str
 
+#: Stands beside the modes where one may compare with a kernel without Lull.
+UNTOUCHED = "untouched"
+
 
 class Record(BaseModel):
     """A frozen record that refuses members it does not know."""
@@ -70,18 +73,20 @@ class CasePlan(Record):
 
 
 class Expectation(Record):
-    """A bound on the ratio of a mode's median to stock's, or on the median."""
+    """A bound on the ratio of a mode's median to another's, or on the median."""
 
     workload: str
     params: Mapping[str, Value] = Field(default_factory=dict)
     metric: str
     mode: str
+    to: str = "stock"  #: the mode that the ratio is to
     min: float | None = None
     max: float | None = None
     aim: float | None = None  #: reported, never failed on
     clock: Clock | None = None  #: holds on this clock only
     control: bool = False  #: this mode against the untouched kernel
     absolute: bool = False  #: bounds the median itself, in the metric's unit
+    every: bool = False  #: with absolute: bounds each sample, not the median
 
 
 class PublishedRow(Record):
@@ -126,6 +131,13 @@ class Feature(Record):
     published: tuple[Published, ...] = ()
     #: Of metrics whose samples have NAME_hN: how many took 2^N to 2^(N+1) ns.
     histograms: tuple[str, ...] = ()
+    #: A scenario's features: a mode of it is that mode of each of them.
+    switches: tuple[str, ...] = ()
+
+    @property
+    def switched(self) -> tuple[str, ...]:
+        """The features whose modes change with its own."""
+        return self.switches or (self.name,)
 
     @property
     def mode_names(self) -> tuple[str, ...]:

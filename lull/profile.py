@@ -31,7 +31,7 @@ class Count:
 class Profile:
     """Counts over ``windows`` rounds in which ``work`` units were done."""
 
-    mode: str
+    mode: str  #: or that it was the untouched kernel
     kernel: str  #: its version
     windows: int
     work: float

@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lull.boot import boot
-from lull.catalog import check_mode, check_workload, full_params
+from lull.catalog import check_mode, check_side, check_workload, full_params
 from lull.errors import LabError
 from lull.experiment import side_by_side
 from lull.files import repo_root
+from lull.job import STOCK
 from lull.kernels.build import build
 from lull.kernels.record import Kernel
-from lull.model import Arm, Case, Clock, Feature, Job, Value
+from lull.model import UNTOUCHED, Arm, Case, Clock, Feature, Job, Value
 from lull.profile import Profile, parse, render
 from lull.progress import Progress
 from lull.vm import machine
@@ -31,7 +32,8 @@ MARKS = ("mark_begin", "mark_end")
 
 @dataclass(frozen=True)
 class ProfileRequest:
-    """What to profile; ``vs`` is a mode to compare with, or None."""
+    """What to profile; ``vs`` is a mode to compare with, ``UNTOUCHED`` for a
+    kernel without Lull, or None."""
 
     feature: Feature
     workload: str
@@ -45,7 +47,7 @@ class ProfileRequest:
 
 
 def profile(request: ProfileRequest, progress: Progress) -> str:
-    """Boot each mode once and return the table.
+    """Boot each side once and return the table.
 
     Raises UsageError for unknown names, and what building and booting raise.
     """
@@ -65,34 +67,44 @@ def profiles(
     """What ``profile`` prints: of the mode, and of the one it is compared with."""
     feature = request.feature
     check_workload(feature, request.workload)
-    modes = [request.mode] if request.vs is None else [request.mode, request.vs]
-    for mode in modes:
-        check_mode(feature, mode)
+    check_mode(feature, request.mode)
+    sides = [request.mode]
+    if request.vs is not None:
+        check_side(feature, request.vs)
+        sides.append(request.vs)
     machine.require_qemu()
-    progress.step(f"{request.base} lull kernel, built unless it was")
-    kernel = build(request.base, Arm.LULL, progress.update)
-    progress.step(f"{' and '.join(modes)}, under the plugin")
-    found = run_alone(_boots(request, modes, kernel))
+    kernels = {}
+    # The untouched one first: the other starts from its objects.
+    for arm in sorted({_arm(side) for side in sides}, key=list(Arm).index):
+        progress.step(f"{request.base} {arm} kernel, built unless it was")
+        kernels[arm] = build(request.base, arm, progress.update)
+    progress.step(f"{' and '.join(sides)}, under the plugin")
+    found = run_alone(_boots(request, sides, kernels))
     return found[0], found[1] if len(found) > 1 else None
 
 
+def _arm(side: str) -> Arm:
+    return Arm.STOCK if side == UNTOUCHED else Arm.LULL
+
+
 async def _boots(
-    request: ProfileRequest, modes: Sequence[str], kernel: Kernel
+    request: ProfileRequest, sides: Sequence[str], kernels: Mapping[Arm, Kernel]
 ) -> list[Profile]:
     places = asyncio.Semaphore(side_by_side(Clock.INSN))
 
-    async def one(mode: str) -> Profile:
+    async def one(side: str) -> Profile:
         async with places:
             with tempfile.TemporaryDirectory(prefix="lull-profile-") as name:
-                return await _boot(request, mode, kernel, Path(name))
+                return await _boot(request, side, kernels[_arm(side)], Path(name))
 
-    return await asyncio.gather(*(one(mode) for mode in modes))
+    return await asyncio.gather(*(one(side) for side in sides))
 
 
 async def _boot(
-    request: ProfileRequest, mode: str, kernel: Kernel, folder: Path
+    request: ProfileRequest, side: str, kernel: Kernel, folder: Path
 ) -> Profile:
     out = folder / "profile.txt"
+    mode = STOCK if side == UNTOUCHED else side
     case = Case(
         feature=request.feature.name,
         workload=request.workload,
@@ -117,7 +129,7 @@ async def _boot(
         )
     metric = request.feature.workloads[request.workload].work
     units = sum(s.metrics[metric] for s in done.stream.samples) if metric else windows
-    return Profile(mode, kernel.version, windows, units, functions)
+    return Profile(side, kernel.version, windows, units, functions)
 
 
 def plugin_option(root: Path, kernel: Kernel, out: Path) -> str:

@@ -221,7 +221,7 @@ def _control(values: Values, reference: Values) -> stats.Comparison:
 def _applies(feature: Feature, item: Expectation, meta: RunMeta) -> bool:
     if item.clock not in (None, meta.clock) or (item.control and not meta.control):
         return False
-    if meta.modes is not None and item.mode not in {STOCK, *meta.modes}:
+    if meta.modes is not None and not {item.mode, item.to} <= {STOCK, *meta.modes}:
         return False
     wanted = _case(feature, item.workload, item.params)
     return any(
@@ -237,15 +237,7 @@ def _verdict(
     clock: Clock,
 ) -> Verdict:
     samples = cases.get(_case(feature, item.workload, item.params), ())
-    values = _values(samples, item.mode, item.metric, Arm.LULL, clock)
-    arm = Arm.STOCK if item.control else Arm.LULL
-    stock = _values(samples, STOCK, item.metric, arm, clock)
-    measured = None
-    if item.absolute:
-        measured = stats.median(list(values.values())) if values else None
-    elif values and stock:
-        compare = _control if item.control else stats.compare
-        measured = compare(values, stock).ratio
+    measured = _measured(item, samples, clock)
     text = _text(item)
     if measured is None:
         return Verdict(
@@ -257,6 +249,30 @@ def _verdict(
     return Verdict(text=text, ok=ok, measured=measured, aim=item.aim)
 
 
+def _measured(
+    item: Expectation, samples: Sequence[Sample], clock: Clock
+) -> float | None:
+    """What the bounds are held against; None where it was not measured."""
+    values = _values(samples, item.mode, item.metric, Arm.LULL, clock)
+    if item.every:
+        each = [
+            sample.metrics[item.metric]
+            for sample in samples
+            if (sample.arm, sample.mode) == (Arm.LULL, item.mode)
+            and item.metric in sample.metrics
+        ]
+        worst = min if item.max is None else max
+        return worst(each, default=None)
+    if item.absolute:
+        return stats.median(list(values.values())) if values else None
+    arm = Arm.STOCK if item.control else Arm.LULL
+    base = _values(samples, item.to, item.metric, arm, clock)
+    if not values or not base:
+        return None
+    compare = _control if item.control else stats.compare
+    return compare(values, base).ratio
+
+
 def _text(item: Expectation) -> str:
     """``freezer_total lull <= 0.125 of stock at 30000 zombies``."""
     bounds = []
@@ -265,9 +281,9 @@ def _text(item: Expectation) -> str:
     if item.max is not None:
         bounds.append(f"<= {item.max:g}")
     bound = " and ".join(bounds) or "reported"
-    of = " of the untouched kernel" if item.control else f" of {STOCK}"
+    of = " of the untouched kernel" if item.control else f" of {item.to}"
     if item.absolute:
-        of = ""
+        of = " in every sample" if item.every else ""
     at = ", ".join(
         f"{value} {name}" if not isinstance(value, str) else f"{name}={value}"
         for name, value in item.params.items()

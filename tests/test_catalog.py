@@ -48,6 +48,7 @@ def test_select_keeps_the_order_and_drops_repetitions() -> None:
         ('name = "stock"', 'name = "stick"', "modes[0].name"),
         ('name = "quick"', 'name = "lull"', "modes[2].name"),
         ('name = "quick"', 'name = "very_quick_one"', "modes[1].name"),
+        ('name = "quick"', 'name = "untouched"', "modes[1].name"),
         ("rounds = 4", "rounds = 0", "cases[1].rounds"),
         ("rounds = 4", 'rounds = "x"', "cases[1].rounds"),
         ("params = { sleepers = 50 }\nrounds", "params = { sleper = 1 }\nrounds",
@@ -59,6 +60,19 @@ def test_select_keeps_the_order_and_drops_repetitions() -> None:
          "expectations[0].metric"),
         ('mode = "lull"', 'mode = "lul"', "expectations[0].mode"),
         ('mode = "lull"', 'mode = "stock"', "expectations[0].control"),
+        ('mode = "lull"', 'mode = "lull"\nto = "quik"', "expectations[0].to: unknown"),
+        ('mode = "lull"', 'mode = "lull"\nto = "lull"',
+         "expectations[0].to: 'lull' is"),
+        ('mode = "lull"', 'mode = "lull"\nto = "quick"\nabsolute = true',
+         "expectations[0].to: an absolute"),
+        ("control = true", 'control = true\nto = "quick"', "expectations[1].control"),
+        ("control = true", "control = true\nabsolute = true",
+         "expectations[1].control"),
+        ('mode = "lull"', 'mode = "lull"\nevery = true', "expectations[0].every: goes"),
+        ('mode = "lull"', 'mode = "lull"\nmin = 0\nabsolute = true\nevery = true',
+         "expectations[0].every: goes"),
+        ("max = 0.125\naim", "absolute = true\nevery = true\naim",
+         "expectations[0].every: goes"),
         ("max = 0.125\naim = 0.08", "", "expectations[0]: has none"),
         ('params = { zombies = 30000 }\nmetric = "total"\nmode = "lull"',
          'params = { zombies = 7 }\nmetric = "total"\nmode = "lull"',
@@ -79,6 +93,20 @@ def test_a_broken_file_is_reported_with_file_and_field(
     assert error.value.where == "a/b.toml"
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('mode = "lull"', 'mode = "lull"\nto = "quick"'),
+        ('mode = "lull"', 'mode = "stock"\nto = "quick"'),
+        ('mode = "lull"', 'mode = "lull"\nabsolute = true\nevery = true'),
+        ('mode = "lull"', 'mode = "stock"\nabsolute = true'),
+    ],
+)
+def test_what_an_expectation_may_say(old: str, new: str) -> None:
+    feature = catalog.parse(synthetic.TOML.replace(old, new, 1), "walk", where="x")
+    assert feature.expectations[0] != synthetic.feature().expectations[0]
+
+
 def test_a_case_that_is_there_twice_is_refused() -> None:
     again = '[[cases]]\nworkload = "zombies"\nparams = { mix = "a:1,b:1" }\n'
     with pytest.raises(LabError, match=r"cases\[2\]: the same"):
@@ -93,6 +121,16 @@ def test_a_file_that_is_not_text_is_a_lab_error(tmp_path: Path) -> None:
         catalog.features(tmp_path)
     (place / "feature.toml").write_text(synthetic.TOML)
     assert [f.name for f in catalog.features(tmp_path)] == ["walk"]
+
+
+def test_scenarios_come_after_the_features(tmp_path: Path) -> None:
+    for room, name in (("scenarios", "amble"), ("features", "walk")):
+        place = tmp_path / room / name
+        place.mkdir(parents=True)
+        text = synthetic.TOML.replace('name = "walk"', f'name = "{name}"', 1)
+        (place / "feature.toml").write_text(text)
+    assert [f.name for f in catalog.features(tmp_path)] == ["walk", "amble"]
+    assert catalog.feature("amble", tmp_path).switched == ("amble",)
 
 
 def test_full_params_fill_in_defaults() -> None:

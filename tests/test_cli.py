@@ -35,6 +35,8 @@ def lull(*words: str, **environ: str) -> subprocess.CompletedProcess[str]:
         (("run", "freeze", "--base", "5.4"), "6.12"),
         (("profile", "freeze", "sheep"), "sleepers"),
         (("profile", "freeze", "zombies", "--mode", "fast"), "exit_state"),
+        (("profile", "freeze", "zombies", "--mode", "untouched"), "exit_state"),
+        (("profile", "freeze", "zombies", "--vs", "fast"), "lull, untouched"),
         (("profile", "freeze", "zombies", "--param", "sheep=1"), "zombies=30000"),
         (("run", "freeze", "--clock", "sun"), "insn"),
         (("kernel", "build", "--base", "5.4"), "6.12"),
@@ -70,6 +72,11 @@ def test_help_fits_a_screen() -> None:
         done = lull(*words, "--help", COLUMNS="80")
         assert done.returncode == 0
         assert len(done.stdout.splitlines()) <= 40, words
+
+
+def test_help_says_what_a_profile_is_compared_with() -> None:
+    done = lull("profile", "--help", COLUMNS="80")
+    assert "untouched" in done.stdout
 
 
 def test_dry_run_prints_the_commands_and_does_nothing(tmp_path: Path) -> None:

@@ -3,9 +3,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
+from lull import profiler
 from lull.errors import LabError, UsageError
+from lull.kernels.record import Kernel
+from lull.model import Arm, Job
 from lull.profile import Count, Profile, parse, render
 from lull.profiler import ProfileRequest, profile
 from lull.progress import open_progress
@@ -90,3 +97,78 @@ def test_unknown_names_are_refused(workload: str, mode: str, vs: str | None) -> 
     request = ProfileRequest(synthetic.feature(), workload, mode, vs, "6.12", {})
     with open_progress() as progress, pytest.raises(UsageError, match="unknown"):
         profile(request, progress)
+
+
+class Machine:
+    """Stands for building and booting; notes what was asked for.
+
+    A boot writes what the plugin would: the instructions of one function,
+    by which the two kernels differ.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.built: list[Arm] = []
+        self.orders: dict[Arm, tuple[str, ...]] = {}
+        self.plugins: dict[Arm, str] = {}
+
+    def build(self, base: str, arm: Arm, update: object) -> Kernel:
+        self.built.append(arm)
+        words = ("package_version", "key", "digest", "compiler", "built")
+        return Kernel(
+            base=base,
+            arm=arm,
+            version="6.12.117",
+            seconds=0,
+            directory=self.folder / arm,
+            **dict.fromkeys(words, ""),
+        )
+
+    async def boot(self, kernel: Kernel, job: Job, **more: Any) -> SimpleNamespace:
+        self.orders[kernel.arm] = job.cases[0].order
+        self.plugins[kernel.arm] = more["plugin"]
+        out = more["plugin"].partition("out=")[2]
+        insns = 100 if kernel.arm is Arm.STOCK else 110
+        Path(out).write_text(f"windows 2\n{insns} 0 walk\nend\n")
+        return SimpleNamespace(stream=SimpleNamespace(samples=()))
+
+    def use(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(profiler, "build", self.build)
+        monkeypatch.setattr(profiler, "boot", self.boot)
+        monkeypatch.setattr("lull.vm.machine.require_qemu", lambda: None)
+        monkeypatch.setattr(profiler, "build_probe", lambda root: root / "probe")
+        monkeypatch.setattr(profiler, "mark_addresses", lambda probe: (1, 2))
+        monkeypatch.setattr(profiler, "qemu_version", lambda: "10")
+        monkeypatch.setattr(profiler, "build_plugin", lambda root, version: "plugin")
+
+
+@pytest.mark.parametrize("mode", ["lull", "stock"])
+def test_a_mode_beside_the_untouched_kernel(
+    mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine(tmp_path)
+    machine.use(monkeypatch)
+    request = ProfileRequest(
+        synthetic.feature(), "zombies", mode, "untouched", "6.12", {}
+    )
+    with open_progress() as progress:
+        text = profile(request, progress)
+    assert machine.built == [Arm.STOCK, Arm.LULL]
+    # It knows that mode alone.
+    assert machine.orders == {Arm.LULL: (mode,) * 2, Arm.STOCK: ("stock",) * 2}
+    for arm, plugin in machine.plugins.items():
+        assert f"symbols={tmp_path / arm / 'System.map'}," in plugin
+    lines = text.splitlines()
+    assert lines[3].split() == [mode, "untouched"]
+    assert lines[5].split() == ["total", "55.0", "0.00", "50.0", "0.00", "+5.0"]
+
+
+def test_modes_of_one_kernel_need_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine(tmp_path)
+    machine.use(monkeypatch)
+    request = ProfileRequest(synthetic.feature(), "zombies", "lull", "stock", "1", {})
+    with open_progress() as progress:
+        profile(request, progress)
+    assert machine.built == [Arm.LULL]

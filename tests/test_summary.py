@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from lull.cli import app
 from lull.errors import LabError
 from lull.experiment import Result
-from lull.model import Arm, Clock, Row, Sample, Summary, Value
+from lull.model import Arm, Clock, Feature, Row, Sample, Summary, Value
 from lull.summary import (
     case_name,
     schema,
@@ -26,10 +26,13 @@ from tests import synthetic
 SCHEMA = Path(__file__).parents[1] / "lull" / "schema" / "summary.json"
 
 
+def control_too() -> list[Sample]:
+    return synthetic.samples() + synthetic.samples(range(4), arm=Arm.STOCK)
+
+
 @pytest.fixture(scope="module")
 def samples() -> list[Sample]:
-    stock = synthetic.samples(range(4), arm=Arm.STOCK)
-    return synthetic.samples() + stock
+    return control_too()
 
 
 @pytest.fixture(scope="module")
@@ -160,6 +163,75 @@ def test_an_absolute_expectation_bounds_the_median_itself() -> None:
     assert verdict.ok
     assert "of stock" not in verdict.text
     assert "<= 1.21e+06 at" in verdict.text
+
+
+def expecting(**update: object) -> Feature:
+    """The made-up feature, of whose expectations there is one, changed."""
+    feature = synthetic.feature()
+    item = feature.expectations[0].model_copy(update=update)
+    return feature.model_copy(update={"expectations": (item,)})
+
+
+@pytest.mark.parametrize(
+    ("mode", "measured", "ok"), [("lull", 0.2, True), ("stock", 2.0, False)]
+)
+def test_an_expectation_may_compare_with_another_mode(
+    mode: str, measured: float, ok: bool
+) -> None:
+    feature = expecting(mode=mode, to="quick", max=0.25)
+    made = summarise([feature], synthetic.samples(noise=0), synthetic.meta())
+    (verdict,) = made.expectations
+    assert verdict.text == f"total {mode} <= 0.25 of quick at 30000 zombies"
+    assert verdict.measured == pytest.approx(measured)
+    assert verdict.ok is ok
+    # A row's is to stock all the same.
+    row = rows(made)["zombies", "total", "lull", Arm.LULL]
+    assert row.ratio == pytest.approx(0.1)
+
+
+def test_the_other_mode_has_to_be_measured() -> None:
+    feature = expecting(to="quick")
+    without = [s for s in synthetic.samples() if s.mode != "quick"]
+    (verdict,) = summarise([feature], without, synthetic.meta()).expectations
+    assert not verdict.ok
+    assert "not measured" in verdict.text
+    # A run that leaves it out expects nothing of it.
+    for modes, count in ((["lull"], 0), (["quick"], 0), (["lull", "quick"], 1)):
+        made = summarise([feature], without, synthetic.meta(modes=modes))
+        assert len(made.expectations) == count
+
+
+@pytest.mark.parametrize(
+    ("bound", "odd", "text"),
+    [({"max": 0.0}, 3.0, "<= 0"), ({"max": None, "min": 0.0}, -3.0, ">= 0")],
+)
+def test_every_sample_may_be_bounded(
+    bound: dict[str, float | None], odd: float, text: str
+) -> None:
+    """One of many that is out of bounds leaves the median where it was."""
+    feature = expecting(mode="stock", absolute=True, every=True, **bound)
+    never = [s.model_copy(update={"metrics": {"total": 0.0}}) for s in control_too()]
+    at = next(
+        i
+        for i, s in enumerate(never)
+        if (s.workload, s.mode, s.arm) == ("zombies", "stock", Arm.LULL)
+    )
+    once = list(never)
+    once[at] = never[at].model_copy(update={"metrics": {"total": odd}})
+    for samples, worst, ok in ((never, 0.0, True), (once, odd, False)):
+        (verdict,) = summarise([feature], samples, synthetic.meta()).expectations
+        assert (verdict.measured, verdict.ok) == (worst, ok)
+        assert verdict.text == f"total stock {text} in every sample at 30000 zombies"
+    others = [
+        s.model_copy(update={"metrics": {"total": odd}})
+        if (s.mode, s.arm) != ("stock", Arm.LULL)
+        else s
+        for s in never
+    ]
+    (verdict,) = summarise([feature], others, synthetic.meta()).expectations
+    assert verdict.ok  # they are of other modes, or of the other kernel
+    (verdict,) = summarise([feature], [], synthetic.meta()).expectations
+    assert not verdict.ok
 
 
 def test_what_was_not_planned_is_not_expected() -> None:
