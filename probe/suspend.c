@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "knob.h"
@@ -11,6 +12,9 @@
 #include "workload.h"
 
 #define STATE "/sys/power/state"
+/* How deep spans are nested, with room to spare. */
+#define OPEN_MAX 16
+#define SPAN_NAME 48
 
 int suspend_prepare(const char *level)
 {
@@ -31,15 +35,78 @@ int suspend_prepare(const char *level)
 	return trace_open() < 0 ? -1 : trace_enable("power", "suspend_resume");
 }
 
+static uint64_t took;
+
 int suspend_cycle(void)
 {
+	uint64_t begin = now_ns();
 	int error;
 
 	mark_begin();
 	/* s2idle: every machine has it, and what comes before is the same for all. */
 	error = write_file(STATE, "freeze") < 0 ? errno : 0;
 	mark_end();
+	took = now_ns() - begin;
 	return error;
+}
+
+uint64_t suspend_took(void)
+{
+	return took;
+}
+
+struct spans {
+	struct {
+		char name[SPAN_NAME];
+		uint64_t begin;
+	} open[OPEN_MAX];
+	unsigned int n;
+	span_fn fn;
+	void *arg;
+};
+
+static int span_begins(struct spans *spans, const char *name, uint64_t ns)
+{
+	if (spans->n == OPEN_MAX)
+		return fail(STATUS_FAILED, "tracefs", "%d parts of a suspend have no end",
+			    OPEN_MAX);
+	strcpy(spans->open[spans->n].name, name);
+	spans->open[spans->n++].begin = ns;
+	return 0;
+}
+
+/* They are nested; one that an error has left without an end goes with what it is in. */
+static int span_ends(struct spans *spans, const char *name, uint64_t ns)
+{
+	unsigned int i = spans->n;
+
+	while (i && strcmp(spans->open[i - 1].name, name))
+		i--;
+	if (!i)
+		return 0;
+	spans->n = i - 1;
+	spans->fn(name, ns - spans->open[i - 1].begin, spans->arg);
+	return 0;
+}
+
+/* "dpm_suspend[2] begin" */
+static int one_event(const struct trace_event *ev, void *arg)
+{
+	char name[SPAN_NAME], what[8];
+
+	if (strcmp(ev->name, "suspend_resume") ||
+	    sscanf(ev->text, "%47[^[][%*d] %7s", name, what) != 2)
+		return 0;
+	if (!strcmp(what, "begin"))
+		return span_begins(arg, name, ev->ns);
+	return span_ends(arg, name, ev->ns);
+}
+
+int suspend_spans(span_fn fn, void *arg)
+{
+	struct spans spans = { .fn = fn, .arg = arg };
+
+	return trace_each(one_event, &spans);
 }
 
 int suspend_failed(int error)

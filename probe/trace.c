@@ -100,6 +100,14 @@ int trace_enable(const char *system, const char *event)
 	return put_path(file, "1");
 }
 
+int trace_disable(const char *system, const char *event)
+{
+	char file[128];
+
+	event_path(file, sizeof(file), system, event);
+	return put_path(file, "0");
+}
+
 int trace_clear(void)
 {
 	char path[256];

@@ -18,6 +18,8 @@ int trace_open(void);
 int trace_room(const char *kb);
 /* Enables system/event, or the whole system when event is NULL. */
 int trace_enable(const char *system, const char *event);
+/* Disables what was enabled, so that it costs nothing. */
+int trace_disable(const char *system, const char *event);
 bool trace_has(const char *system, const char *event);
 
 /* Empties the buffer; this waits for grace periods, so keep it apart. */

@@ -29,44 +29,19 @@ static unsigned int last_pid(void)
 	return pid;
 }
 
-/* "dpm_suspend_late[2] begin": the phase, or -1; and does it begin? */
-static int event_phase(const char *text, bool *begin)
+static void one_span(const char *name, uint64_t ns, void *arg)
 {
-	size_t len = strcspn(text, "[");
+	struct cycle *cycle = arg;
 
-	*begin = !strcmp(text + strcspn(text, " "), " begin");
-	if (strncmp(text, "dpm_", 4))
-		return -1;
+	if (strncmp(name, "dpm_", 4))
+		return;
 	for (int k = 0; k < NR_PHASES; k++)
-		if (strlen(phase_names[k]) == len - 4 &&
-		    !strncmp(text + 4, phase_names[k], len - 4))
-			return k;
-	return -1;
-}
-
-struct spans {
-	struct cycle *cycle;
-	uint64_t begin[NR_PHASES];
-};
-
-static int one_event(const struct trace_event *ev, void *arg)
-{
-	struct spans *spans = arg;
-	bool begin;
-	int phase = event_phase(ev->text, &begin);
-
-	if (phase < 0)
-		return 0;
-	if (begin)
-		spans->begin[phase] = ev->ns;
-	else
-		spans->cycle->ns[phase] += ev->ns - spans->begin[phase];
-	return 0;
+		if (!strcmp(name + 4, phase_names[k]))
+			cycle->ns[k] += ns;
 }
 
 int cycle_run(struct tree *tree, struct cycle *cycle)
 {
-	struct spans spans = { .cycle = cycle };
 	unsigned int pid;
 
 	memset(cycle, 0, sizeof(*cycle));
@@ -79,7 +54,7 @@ int cycle_run(struct tree *tree, struct cycle *cycle)
 	pid = last_pid();
 	cycle->error = suspend_cycle();
 	cycle->workers = last_pid() - pid;
-	if (trace_off() < 0 || trace_each(one_event, &spans) < 0)
+	if (trace_off() < 0 || suspend_spans(one_span, cycle) < 0)
 		return -1;
 	return tree_record(tree);
 }

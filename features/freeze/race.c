@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "crew.h"
-#include "cycle.h"
+#include "freezer.h"
 #include "knob.h"
 #include "lull.h"
 #include "race.h"
@@ -79,7 +79,7 @@ int race_setup(const struct job_case *c)
 	}
 	if (!beats)
 		beats = crew_memory(sizeof(*beats));
-	return beats ? freeze_prepare() : -1;
+	return beats ? freezer_prepare() : -1;
 }
 
 int race_cgroup_setup(const struct job_case *c)

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "crew.h"
-#include "cycle.h"
+#include "freezer.h"
 #include "helper.h"
 #include "race.h"
 #include "util.h"
@@ -60,7 +60,7 @@ static int hold(const struct job_case *c, const char *where, unsigned int until)
 static int freeze_with(const struct job_case *c, const char *held, const char *mode,
 		       struct sample *s)
 {
-	if (race_wait(held, 1) < 0 || freeze_cycle(s, false) < 0)
+	if (race_wait(held, 1) < 0 || freezer_cycle(s, false) < 0)
 		return -1;
 	if (race_value(held))
 		return fail(STATUS_FAILED, held, "who was held was never let go");

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "crew.h"
-#include "cycle.h"
+#include "freezer.h"
 #include "race.h"
 #include "suspend.h"
 #include "util.h"
@@ -22,7 +22,7 @@ static int fz1_round(const struct job_case *c, const char *mode, struct sample *
 	if (race_begin(c) < 0 || race_inject("exit_hold_ms", 1000) < 0 ||
 	    race_start(HOLD, race_at_once) < 0 || race_wait("held", 1) < 0)
 		return -1;
-	ret = freeze_cycle(s, false);
+	ret = freezer_cycle(s, false);
 	if (!ret)
 		ret = race_verdict(c, "FZ1", mode, race_value("held_at_end"));
 	/* The next round's task must be the only one that is held. */
@@ -55,7 +55,7 @@ static int fz6_one(const struct job_case *c, struct sample *s, bool company)
 		}
 	}
 	sleep_ms(50);
-	ret = freeze_cycle(s, false);
+	ret = freezer_cycle(s, false);
 	race_inject("thaw_between", 0);
 	crew_end(&other);
 	race_end();
@@ -123,7 +123,7 @@ static int fz9_try(const struct job_case *c, struct sample *s, void (*body)(void
 	if (cgroup_set(&race_cgroup, "freezer.state", "FROZEN") < 0)
 		return -1;
 	race_wait_still();
-	if (race_inject("thaw_between", thaw_between) < 0 || freeze_cycle(s, false) < 0)
+	if (race_inject("thaw_between", thaw_between) < 0 || freezer_cycle(s, false) < 0)
 		return -1;
 	race_inject("thaw_between", 0);
 	/* A thaw behind the cgroup's back is none of the task's doing. */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cycle.h"
+#include "freezer.h"
 #include "knob.h"
 #include "race.h"
 #include "suspend.h"
@@ -117,7 +117,7 @@ static int fz13_round(const struct job_case *c, const char *mode, struct sample 
 	if (!job_number(c, "expect") && fz13_wakeup(c, mode) < 0)
 		return -1;
 	/* What was refused is granted now: nothing was left behind. */
-	return freeze_cycle(s, false);
+	return freezer_cycle(s, false);
 }
 
 /* Not a race: the lab has to see what the kernel's log says. */

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "crew.h"
-#include "cycle.h"
+#include "freezer.h"
 #include "helper.h"
 #include "knob.h"
 #include "lull.h"
@@ -160,7 +160,7 @@ static int storm_setup(const struct job_case *c)
 {
 	if (!job_number(c, "cycles"))
 		return fail(STATUS_USAGE, "cycles", "a storm takes at least one cycle");
-	if (freeze_prepare() < 0)
+	if (freezer_prepare() < 0)
 		return -1;
 	if (job_number(c, "umh") && helper_install() < 0)
 		return -1;
@@ -198,7 +198,7 @@ static int storm_round(const struct job_case *c, const char *mode, struct sample
 	if (lull_check_clear("freeze") < 0)
 		return -1;
 	for (uint64_t i = 0; i < cycles; i++) {
-		if (freeze_cycle(s, false) < 0 || check_interrupted() < 0)
+		if (freezer_cycle(s, false) < 0 || check_interrupted() < 0)
 			return -1;
 	}
 	return report_escapes(c, mode, cycles);

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "crew.h"
-#include "cycle.h"
+#include "freezer.h"
 #include "util.h"
 
 /*
@@ -100,7 +100,7 @@ static void make_zombies(uint64_t n, void *arg, struct crew_answer *answer)
 
 static int start(uint64_t most)
 {
-	if (freeze_prepare() < 0 || freeze_make_room(most) < 0)
+	if (freezer_prepare() < 0 || freezer_make_room(most) < 0)
 		return -1;
 	return crew_start(&crew, make_zombies, NULL);
 }
@@ -116,7 +116,7 @@ static int zombies_round(const struct job_case *c, const char *mode, struct samp
 {
 	(void)c;
 	(void)mode;
-	return freeze_cycle(s, true);
+	return freezer_cycle(s, true);
 }
 
 static void zombies_teardown(void)
@@ -168,7 +168,7 @@ static int table_round(const struct job_case *c, const char *mode, struct sample
 	sample_param(s, "zombies", n);
 	sample_add(s, "round", table_step);
 	sample_add(s, "zombies", n);
-	return freeze_cycle(s, true);
+	return freezer_cycle(s, true);
 }
 
 static const struct workload_param table_params[] = {

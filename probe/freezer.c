@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What all freeze workloads share: one measured cycle of freeze and thaw. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 
-#include "cycle.h"
+#include "freezer.h"
 #include "knob.h"
 #include "lull.h"
 #include "perturb.h"
@@ -18,9 +17,14 @@
 /* What a storm gets to get going again after being thawed. */
 #define STORM_MS 5
 
-int freeze_prepare(void)
+int freezer_prepare(void)
 {
-	if (suspend_prepare("freezer") < 0)
+	return freezer_prepare_to("freezer");
+}
+
+int freezer_prepare_to(const char *level)
+{
+	if (suspend_prepare(level) < 0)
 		return -1;
 	if (trace_has("lull", "freeze_phase"))
 		return trace_enable("lull", "freeze_phase");
@@ -39,7 +43,7 @@ static unsigned int running(void)
 	return n;
 }
 
-void freeze_settle(void)
+void freezer_settle(void)
 {
 	/*
 	 * A zombie in /proc may still be on a CPU, on its way to TASK_DEAD,
@@ -52,7 +56,7 @@ void freeze_settle(void)
 	sleep_ms(SETTLE_MS);
 }
 
-int freeze_make_room(uint64_t n)
+int freezer_make_room(uint64_t n)
 {
 	struct rlimit limit = { RLIM_INFINITY, RLIM_INFINITY };
 	uint64_t threads = read_number("/proc/sys/kernel/threads-max", 0);
@@ -70,49 +74,37 @@ int freeze_make_room(uint64_t n)
 
 struct figures {
 	struct sample *sample;
-	uint64_t freeze_begin, thaw_begin;
 	uint64_t total;
 	unsigned int phases;
 	bool frozen, thawed;
 };
 
-static void span_event(struct figures *f, const struct trace_event *ev)
+static void one_span(const char *name, uint64_t ns, void *arg)
 {
-	if (!strcmp(ev->text, "freeze_processes[0] begin")) {
-		f->freeze_begin = ev->ns;
-	} else if (!strcmp(ev->text, "thaw_processes[0] begin")) {
-		f->thaw_begin = ev->ns;
-	} else if (!strcmp(ev->text, "freeze_processes[0] end")) {
-		f->frozen = true;
-		sample_add(f->sample, "freeze_processes", (double)(ev->ns - f->freeze_begin));
-	} else if (!strcmp(ev->text, "thaw_processes[0] end")) {
-		f->thawed = true;
-		sample_add(f->sample, "thaw_processes", (double)(ev->ns - f->thaw_begin));
-	}
+	struct figures *f = arg;
+	bool frozen = !strcmp(name, "freeze_processes");
+	bool thawed = !strcmp(name, "thaw_processes");
+
+	f->frozen |= frozen;
+	f->thawed |= thawed;
+	if (frozen || thawed)
+		sample_add(f->sample, name, (double)ns);
 }
 
-static void phase_event(struct figures *f, const struct trace_event *ev)
+static int phase_event(const struct trace_event *ev, void *arg)
 {
+	struct figures *f = arg;
 	char phase[32], name[48];
 	uint64_t nsecs;
 
-	if (!trace_field(ev->text, "phase", phase, sizeof(phase)) ||
+	if (strcmp(ev->name, "freeze_phase") ||
+	    !trace_field(ev->text, "phase", phase, sizeof(phase)) ||
 	    !trace_field_u64(ev->text, "nsecs", &nsecs))
-		return;
+		return 0;
 	snprintf(name, sizeof(name), "freezer_%s", phase);
 	sample_add(f->sample, name, (double)nsecs);
 	f->total += nsecs;
 	f->phases++;
-}
-
-static int one_event(const struct trace_event *ev, void *arg)
-{
-	struct figures *f = arg;
-
-	if (!strcmp(ev->name, "suspend_resume"))
-		span_event(f, ev);
-	else if (!strcmp(ev->name, "freeze_phase"))
-		phase_event(f, ev);
 	return 0;
 }
 
@@ -120,7 +112,7 @@ static int read_figures(struct sample *s)
 {
 	struct figures f = { .sample = s };
 
-	if (trace_each(one_event, &f) < 0)
+	if (suspend_spans(one_span, &f) < 0 || trace_each(phase_event, &f) < 0)
 		return -1;
 	if (!f.frozen || !f.thawed)
 		return fail(STATUS_FAILED, "tracefs",
@@ -131,21 +123,28 @@ static int read_figures(struct sample *s)
 	return 0;
 }
 
-int freeze_cycle(struct sample *s, bool sleepy)
+int freezer_traced(bool sleepy, unsigned int after_ms)
 {
 	int error;
 
 	if (trace_clear() < 0 || lull_stats_clear("freeze") < 0)
 		return -1;
 	if (sleepy)
-		freeze_settle();
+		freezer_settle();
 	else
 		sleep_ms(STORM_MS);
 	perturb_phase();
 	if (trace_on() < 0)
 		return -1;
 	error = suspend_cycle();
+	if (after_ms)
+		sleep_ms(after_ms);
 	if (trace_off() < 0)
 		return -1;
-	return error ? suspend_failed(error) : read_figures(s);
+	return error ? suspend_failed(error) : 0;
+}
+
+int freezer_cycle(struct sample *s, bool sleepy)
+{
+	return freezer_traced(sleepy, 0) < 0 ? -1 : read_figures(s);
 }

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Workloads for the probe as it is, on a kernel that is made up: its files below /sys
+ * are those in the directory that TRIAL names, and its trace is the file `trace` there,
+ * a line an event, "NS NAME: TEXT". By way of the linker's --wrap.
+ */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "suspend.h"
+#include "trace.h"
+#include "util.h"
+#include "workload.h"
+
+bool __real_path_exists(const char *path);
+long __real_read_file(const char *path, char *buf, size_t size);
+int __real_write_file(const char *path, const char *text);
+
+static const char *placed(const char *path)
+{
+	static char place[PATH_MAX];
+
+	if (strncmp(path, "/sys/", 5))
+		return path;
+	snprintf(place, sizeof(place), "%s%s", getenv("TRIAL"), path);
+	return place;
+}
+
+bool __wrap_path_exists(const char *path)
+{
+	return __real_path_exists(placed(path));
+}
+
+long __wrap_read_file(const char *path, char *buf, size_t size)
+{
+	return __real_read_file(placed(path), buf, size);
+}
+
+int __wrap_write_file(const char *path, const char *text)
+{
+	return __real_write_file(placed(path), text);
+}
+
+int __wrap_trace_each(int (*fn)(const struct trace_event *ev, void *arg), void *arg)
+{
+	char path[PATH_MAX], *text, *rest, *line;
+	struct trace_event ev;
+	int ret = 0;
+
+	snprintf(path, sizeof(path), "%s/trace", getenv("TRIAL"));
+	text = read_whole(path);
+	rest = text;
+	while (!ret && rest && (line = strsep(&rest, "\n")) && *line) {
+		ev.ns = strtoull(line, &line, 10);
+		ev.name = line + 1;
+		line = strchr(line, ':');
+		*line = '\0';
+		ev.text = line + 2;
+		ret = fn(&ev, arg);
+	}
+	free(text);
+	return ret;
+}
+
+uid_t __wrap_geteuid(void)
+{
+	return 0;
+}
+
+static const char *const switches[] = { "one", "two", "three", NULL };
+
+static int no_setup(const struct job_case *c)
+{
+	(void)c;
+	return 0;
+}
+
+/* Which of the features are in the mode, as the kernel would see it. */
+static int look(const struct job_case *c, const char *mode, struct sample *s)
+{
+	char path[256], text[64];
+
+	(void)c;
+	for (const char *const *name = switches; *name; name++) {
+		snprintf(path, sizeof(path), "/sys/module/lull/parameters/%s", *name);
+		if (__wrap_read_file(path, text, sizeof(text)) < 0)
+			text[0] = '\0';
+		sample_add(s, *name, !strncmp(text, mode, strlen(mode)));
+	}
+	return 0;
+}
+
+static void no_teardown(void)
+{
+}
+
+static const struct workload trial = {
+	.feature = "trial",
+	.name = "look",
+	.text = "looks which modes the features are in",
+	.switches = switches,
+	.setup = no_setup,
+	.round = look,
+	.teardown = no_teardown,
+};
+
+WORKLOAD(trial);
+
+static void add_span(const char *name, uint64_t ns, void *arg)
+{
+	sample_add(arg, name, (double)ns);
+}
+
+static int read_spans(const struct job_case *c, const char *mode, struct sample *s)
+{
+	(void)c;
+	(void)mode;
+	return suspend_spans(add_span, s);
+}
+
+static const struct workload spans = {
+	.feature = "trace",
+	.name = "spans",
+	.text = "what the parts of a suspend took",
+	.setup = no_setup,
+	.round = read_spans,
+	.teardown = no_teardown,
+};
+
+WORKLOAD(spans);
