@@ -145,7 +145,7 @@ def own_boots(
                 warm.add(plan.workload)
                 order_of = (mode,) if mode else names
                 cases.append(_case(feature, plan, order_of, seed, again))
-            more = (f"lull.{feature.name}={mode}",) if mode else ()
+            more = [f"lull.{name}={mode}" for name in feature.switched if mode]
             yield OwnBoot(Job(seed=seed, cases=tuple(cases)), mode, (*more, *words))
 
 

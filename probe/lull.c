@@ -37,13 +37,10 @@ void lull_modes(const char *feature, struct modes *modes)
 		strcpy(modes->names[modes->n++], "stock");
 }
 
-bool lull_has_mode(const char *feature, const char *mode)
+static bool has_mode(const struct modes *modes, const char *mode)
 {
-	struct modes modes;
-
-	lull_modes(feature, &modes);
-	for (unsigned int i = 0; i < modes.n; i++) {
-		if (!strcmp(modes.names[i], mode))
+	for (unsigned int i = 0; i < modes->n; i++) {
+		if (!strcmp(modes->names[i], mode))
 			return true;
 	}
 	return false;
@@ -61,6 +58,47 @@ int lull_switch(const char *feature, const char *mode)
 			    feature);
 	}
 	return knob_write(path, mode);
+}
+
+static void keep_common(struct modes *modes, const struct modes *others)
+{
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < modes->n; i++) {
+		if (has_mode(others, modes->names[i]))
+			memmove(modes->names[kept++], modes->names[i], JOB_NAME_MAX);
+	}
+	modes->n = kept;
+}
+
+void lull_workload_modes(const struct workload *w, struct modes *modes)
+{
+	struct modes others;
+
+	lull_modes(w->switches ? w->switches[0] : w->feature, modes);
+	for (const char *const *name = w->switches; name && *name; name++) {
+		lull_modes(*name, &others);
+		keep_common(modes, &others);
+	}
+}
+
+bool lull_workload_has_mode(const struct workload *w, const char *mode)
+{
+	struct modes modes;
+
+	lull_workload_modes(w, &modes);
+	return has_mode(&modes, mode);
+}
+
+int lull_workload_switch(const struct workload *w, const char *mode)
+{
+	if (!w->switches)
+		return lull_switch(w->feature, mode);
+	for (const char *const *name = w->switches; *name; name++) {
+		if (lull_switch(*name, mode) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 int lull_stats_clear(const char *feature)

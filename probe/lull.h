@@ -16,9 +16,13 @@ struct modes {
 
 /* The modes this kernel has for a feature; without Lull it is "stock" alone. */
 void lull_modes(const char *feature, struct modes *modes);
-bool lull_has_mode(const char *feature, const char *mode);
 /* Switch; the mode found first is put back at the end. */
 int lull_switch(const char *feature, const char *mode);
+
+/* The same for whatever a workload switches: it has the modes that all of them have. */
+void lull_workload_modes(const struct workload *w, struct modes *modes);
+bool lull_workload_has_mode(const struct workload *w, const char *mode);
+int lull_workload_switch(const struct workload *w, const char *mode);
 
 /* Figures of the last operation; kernels without them add none. */
 int lull_stats_clear(const char *feature);

@@ -94,7 +94,7 @@ static void hello_features(void)
 		if (!strcmp(last, (*w)->feature))
 			continue;
 		last = (*w)->feature;
-		lull_modes(last, &modes);
+		lull_workload_modes(*w, &modes);
 		out_array(last);
 		for (unsigned int i = 0; i < modes.n; i++)
 			out_str(NULL, modes.names[i]);
@@ -130,7 +130,7 @@ static int check_modes(const struct job *job)
 		char where[256];
 
 		for (unsigned int k = 0; k < c->norder; k++) {
-			if (lull_has_mode(c->feature, c->order[k]))
+			if (lull_workload_has_mode(c->workload, c->order[k]))
 				continue;
 			snprintf(where, sizeof(where), "%s:%u", job->name, c->order_line);
 			return fail(STATUS_USAGE, where,
@@ -179,7 +179,7 @@ static int report_sample(const struct job_case *c, unsigned int i, const char *m
 static int run_round(const struct job_case *c, const char *mode, struct sample *s)
 {
 	memset(s, 0, sizeof(*s));
-	if (check_interrupted() < 0 || lull_switch(c->feature, mode) < 0)
+	if (check_interrupted() < 0 || lull_workload_switch(c->workload, mode) < 0)
 		return -1;
 	return c->workload->round(c, mode, s) < 0 ? -1 : check_interrupted();
 }
@@ -288,6 +288,12 @@ static void list_workloads(void)
 		for (const struct workload_param *p = (*w)->params; p && p->name; p++)
 			printf(" %s=%s", p->name, p->value);
 		printf("\n    %s\n", (*w)->text);
+		if (!(*w)->switches)
+			continue;
+		printf("    switches");
+		for (const char *const *name = (*w)->switches; *name; name++)
+			printf(" %s", *name);
+		printf("\n");
 	}
 }
 

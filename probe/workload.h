@@ -43,6 +43,8 @@ struct workload {
 	const char *name;
 	const char *text;
 	const struct workload_param *params;	/* ends with a NULL name */
+	/* A scenario's: the features that a round's mode is set in, NULL at the end. */
+	const char *const *switches;
 	int (*setup)(const struct job_case *c);
 	/* One measured operation in a mode that is already switched to. */
 	int (*round)(const struct job_case *c, const char *mode, struct sample *s);

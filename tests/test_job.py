@@ -145,6 +145,14 @@ def test_a_parallel_case_has_a_boot_a_mode_on_wall_and_none_on_insn() -> None:
         assert boot.words == (f"lull.walk={boot.mode}",)
 
 
+def test_a_scenario_s_parallel_boot_has_the_mode_in_each_of_its_features() -> None:
+    feature = with_own_boots().model_copy(update={"switches": ("freeze", "thaw")})
+    boots = [b for b in own_boots(feature, seed=1, clock=Clock.WALL) if b.mode]
+    assert [b.words for b in boots] == [
+        (f"lull.freeze={b.mode}", f"lull.thaw={b.mode}") for b in boots
+    ]
+
+
 def test_words_make_a_boot_of_all_modes() -> None:
     (boot,) = own_boots(with_own_boots(), seed=1, clock=Clock.INSN)
     assert (boot.mode, boot.words) == ("", ("preempt=full",))

@@ -14,6 +14,9 @@ from lull.trees.writer import write
 #: A parameter of this name is the name of a description.
 PARAM = "tree"
 
+#: What stands in its place where a workload can do without.
+NONE = "none"
+
 _FILE = "file:"
 
 
@@ -22,7 +25,7 @@ def guest_files(job: Job) -> dict[str, bytes]:
 
     A name is as for ``shapes.make``; paths are relative to the project. A random
     one without a seed of its own has the job's. The probe's features/devices/tree.c
-    derives the same path from the name. Raises UsageError for a name that is none.
+    derives the same path from the name. Raises UsageError for an unknown shape.
     """
     return {
         f"trees/{name.replace('/', '_')}": write(_make(name, job.seed)).encode()
@@ -32,7 +35,7 @@ def guest_files(job: Job) -> dict[str, bytes]:
 
 def _names(cases: Iterable[Case]) -> Iterable[str]:
     for case in cases:
-        if PARAM in case.params:
+        if case.params.get(PARAM, NONE) != NONE:
             yield str(case.params[PARAM])
 
 

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Builds the probe: one static program from probe/ and every feature's room."""
+"""Builds the probe: one static program from probe/ and the rooms of all features
+and scenarios."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from lull.catalog import ROOMS
 from lull.vm.compile import Recipe, compiled
 
 NAME = "lull-probe"
@@ -22,6 +24,8 @@ FLAGS = (
     "-Werror",
     "-pthread",
     "-Iprobe",
+    # A scenario includes what its features have: "features/devices/tree.h".
+    "-I.",
     "-Wl,--build-id=none",
 )
 
@@ -32,12 +36,13 @@ def build_probe(root: Path) -> Path:
         name=NAME,
         room="probe",
         flags=FLAGS,
-        sources=_found(root, "probe/*.c", "features/*/*.c"),
-        headers=_found(root, "probe/*.h", "features/*/*.h"),
+        sources=_found(root, "c"),
+        headers=_found(root, "h"),
     )
     return compiled(root, recipe)
 
 
-def _found(root: Path, *patterns: str) -> tuple[str, ...]:
-    found = [path for pattern in patterns for path in root.glob(pattern)]
+def _found(root: Path, suffix: str) -> tuple[str, ...]:
+    rooms = ("probe", *(f"{room}/*" for room in ROOMS))
+    found = [path for room in rooms for path in root.glob(f"{room}/*.{suffix}")]
     return tuple(sorted(str(path.relative_to(root)) for path in found))

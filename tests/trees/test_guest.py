@@ -45,6 +45,7 @@ def test_a_random_one_has_the_job_s_seed_unless_it_has_one() -> None:
 def test_a_job_without_descriptions_brings_none() -> None:
     case = Case(feature="freeze", workload="zombies", order=("stock",))
     assert guest_files(Job(seed=1, cases=(case,))) == {}
+    assert guest_files(job(1, "none")) == {}
 
 
 def test_a_name_that_is_none_is_refused_before_anything_boots() -> None:

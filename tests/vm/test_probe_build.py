@@ -59,6 +59,25 @@ def test_nothing_is_built_twice(tmp_path: Path, own_cache: Path) -> None:
     assert left == ["lull-probe", "lull-probe"]
 
 
+def test_a_scenario_is_built_in_and_sees_its_features_headers(
+    tmp_path: Path, own_cache: Path
+) -> None:
+    root = tree(tmp_path / "r")
+    room = root / "scenarios" / "lid"
+    room.mkdir(parents=True)
+    (root / "features" / "freeze" / "f.h").write_text("int answer(void);\n")
+    calls = '#include "features/freeze/f.h"\nint call(void) { return answer(); }\n'
+    (room / "lid.c").write_text(calls)
+    (root / "probe" / "main.c").write_text(
+        '#include "scenarios/lid/l.h"\nint main(void) { return call() - 42; }\n'
+    )
+    (room / "l.h").write_text("int call(void);\n")
+    one = build_probe(root)
+    assert subprocess.run([one], check=False).returncode == 0
+    (room / "l.h").write_text("int call(void); /* changed */\n")
+    assert build_probe(root) != one
+
+
 def test_what_does_not_compile_is_quoted(tmp_path: Path, own_cache: Path) -> None:
     root = tree(tmp_path / "r")
     (root / "features" / "freeze" / "workload.c").write_text("int answer(void) {}\n")
