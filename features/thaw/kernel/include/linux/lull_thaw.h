@@ -139,11 +139,11 @@ static inline void lull_thaw_debug_begin(void) { }
 
 /*
  * Whether a read or a write comes straight from a system call that does just
- * that. One that fills a pipe for splice() holds the pipe's mutex, and its
- * iterator is not user space's; one that io_uring submits inline holds the
- * ring's uring_lock, and its kiocb is not synchronous.
+ * that. splice() from a socket holds the mutex of the pipe it fills, and its
+ * iterator is not user space's. io_submit() holds a reference that
+ * io_destroy() waits for uninterruptibly, and its kiocb is not synchronous.
  */
-static inline bool lull_thaw_direct(const struct kiocb *iocb,
+static inline bool lull_thaw_direct(struct kiocb *iocb,
 				    const struct iov_iter *iter)
 {
 	return (user_backed_iter(iter) && (!iocb || is_sync_kiocb(iocb))) ||
@@ -151,7 +151,7 @@ static inline bool lull_thaw_direct(const struct kiocb *iocb,
 }
 
 /* The state in which a read or a write of a file sleeps. */
-static inline unsigned int lull_thaw_rw_state(const struct kiocb *iocb,
+static inline unsigned int lull_thaw_rw_state(struct kiocb *iocb,
 					      const struct iov_iter *iter)
 {
 	if (TASK_FREEZABLE_PM && lull_thaw_direct(iocb, iter))

@@ -64,26 +64,26 @@ bool __lull_thaw_may_rest(struct task_struct *p)
 	return true;
 }
 
-static int restore_pm_only(struct task_struct *p, void *arg)
+/* In a wait by TASK_FREEZABLE_PM, which stays in the state of who is frozen. */
+static int end_wait(struct task_struct *p, void *arg)
 {
-	unsigned int state = p->saved_state;
-
-	if (!(state & TASK_FREEZABLE_PM))
+	if (!(p->__state & TASK_FREEZABLE_PM))
 		return 0;
-	WRITE_ONCE(p->__state, state);
+	WRITE_ONCE(p->__state, TASK_INTERRUPTIBLE);
 	p->saved_state = TASK_RUNNING;
 	return 1;
 }
 
 /*
  * PM has frozen @p in a wait, and does not want it frozen any longer, but a
- * cgroup does. Let it leave the wait as if the cgroup had come first.
+ * cgroup does. Let it leave the wait as if the cgroup had come first, with what
+ * it was woken for, if it was.
  */
 static void leave_wait(struct task_struct *p)
 {
 	unsigned long flags;
 
-	if (!task_call_func(p, restore_pm_only, NULL))
+	if (!task_call_func(p, end_wait, NULL))
 		return;
 	if (lock_task_sighand(p, &flags)) {
 		signal_wake_up(p, 0);

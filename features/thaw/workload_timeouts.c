@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Calls with a timeout that is over while all are frozen return when they are
+ * thawed, others not before theirs; none of them says that it was interrupted.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "crew.h"
+#include "pair.h"
+#include "safety.h"
+#include "util.h"
+#include "workload.h"
+
+/* A fast machine's; one that has not been frozen in time gets another try with more. */
+#define WINDOW_MS 400
+#define TRIES 5
+/*
+ * What a timeout may last longer, on whatever host. A select() that is interrupted
+ * and restarted lasts longer by the time it was frozen, which is less.
+ */
+#define LATE_NS (TRIAL_LIMIT_MS / 3 * 1000000ull)
+
+/* One of them, in memory that all share. */
+struct sleeper {
+	struct pair pair;
+	uint64_t timeout;
+	volatile uint64_t begin, end;
+	volatile int error;	/* what it returned */
+	volatile uint32_t done;
+	pid_t pid;
+};
+
+/* Of each kind, one that is due while frozen and one that is not. */
+static struct sleeper *sleepers;
+static unsigned int nsleepers;
+
+/* What became of them, in a try that was one. */
+struct result {
+	char early[200], late[200], interrupted[200], other[200];
+	uint64_t latest;
+	const char *latest_kind;
+};
+
+static void sleeper_main(void *arg)
+{
+	struct sleeper *s = arg;
+
+	s->begin = now_ns();
+	/* Here, since whoever says that it is ready is waited for until it sleeps. */
+	pair_start(&s->pair);
+	s->error = s->pair.kind->wait(&s->pair, (int64_t)s->timeout) < 0 ? errno : 0;
+	s->end = now_ns();
+	s->done = 1;
+}
+
+static int start_sleeper(const struct pair_kind *kind, uint64_t timeout)
+{
+	struct sleeper *s = &sleepers[nsleepers++];
+
+	memset(s, 0, sizeof(*s));
+	s->timeout = timeout;
+	if (pair_open(&s->pair, kind) < 0)
+		return -1;
+	s->pid = trial_fork(kind->name, sleeper_main, s);
+	return s->pid < 0 ? -1 : 0;
+}
+
+static void stop_sleepers(void)
+{
+	for (unsigned int i = 0; i < nsleepers; i++) {
+		trial_end(&sleepers[i].pid);
+		pair_close(&sleepers[i].pair);
+	}
+	nsleepers = 0;
+}
+
+static int start_sleepers(uint64_t due, uint64_t not_due)
+{
+	const struct pair_kind *kind;
+
+	for (unsigned int i = 0; (kind = pair_kind(i)); i++) {
+		if (!kind->timed)
+			continue;
+		if (start_sleeper(kind, due) < 0 || start_sleeper(kind, not_due) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Whether all are asleep before the first timeout is over. */
+static int asleep_in_time(void)
+{
+	for (unsigned int i = 0; i < nsleepers; i++) {
+		const struct sleeper *s = &sleepers[i];
+
+		while (!s->done && trial_state(s->pid) != 'S') {
+			if (check_interrupted() < 0)
+				return -1;
+			sleep_ms(1);
+		}
+		if (s->done)
+			return 0;
+	}
+	return 1;
+}
+
+/* Was each of the first due in the window, and each of the others after it? */
+static bool hit(const struct trial_times *times, uint64_t asleep)
+{
+	for (unsigned int i = 0; i < nsleepers; i += 2) {
+		const struct sleeper *s = &sleepers[i];
+
+		if (s->begin + s->timeout <= times->frozen ||
+		    asleep + s->timeout >= times->thaw)
+			return false;
+		if (s[1].begin + s[1].timeout <= times->thaw)
+			return false;
+	}
+	return true;
+}
+
+static void name_it(char *text, size_t size, const struct sleeper *s)
+{
+	size_t len = strlen(text);
+
+	snprintf(text + len, size - len, "%s%s", len ? ", " : "", s->pair.kind->name);
+}
+
+static void judge(const struct sleeper *s, const struct trial_times *times, struct result *r)
+{
+	uint64_t due = s->begin + s->timeout, may = due > times->thaw ? due : times->thaw;
+	uint64_t late = s->done && s->end > may ? s->end - may : 0;
+
+	if (!s->done || late > LATE_NS)
+		name_it(r->late, sizeof(r->late), s);
+	else if (s->error == EINTR)
+		name_it(r->interrupted, sizeof(r->interrupted), s);
+	else if (s->error != ETIMEDOUT)
+		name_it(r->other, sizeof(r->other), s);
+	else if (s->end + s->pair.kind->early_ns < due)
+		name_it(r->early, sizeof(r->early), s);
+	if (s->done && late >= r->latest) {
+		r->latest = late;
+		r->latest_kind = s->pair.kind->name;
+	}
+}
+
+/* 1: it was a try; 0: somebody was not due when it should have been. */
+static int try_once(uint64_t freeze_ns, uint64_t window_ms, struct result *r)
+{
+	uint64_t window = window_ms * 1000000, due = freeze_ns + window / 2, asleep;
+	struct trial_times times;
+	int ret;
+
+	/* In ms, as the coarsest of the calls wants it. */
+	due += 1000000 - due % 1000000;
+	if (start_sleepers(due, due + 2 * window) < 0)
+		return -1;
+	ret = asleep_in_time();
+	if (ret <= 0)
+		return ret;
+	asleep = now_ns();
+	if (trial_timed_cycle(&times) < 0)
+		return -1;
+	if (!hit(&times, asleep))
+		return 0;
+	for (unsigned int i = 0; i < nsleepers; i++) {
+		/* Those of a broken kernel need not all be waited for. */
+		if (!*r->late)
+			trial_reaches(&sleepers[i].done, 1);
+		judge(&sleepers[i], &times, r);
+	}
+	return check_interrupted() < 0 ? -1 : 1;
+}
+
+/* How long it takes here from the first start of a sleeper until all are frozen. */
+static int learn(uint64_t *freeze_ns)
+{
+	uint64_t begin = now_ns();
+	struct trial_times times;
+
+	if (start_sleepers(LATE_NS, LATE_NS) < 0 || asleep_in_time() < 0 ||
+	    trial_timed_cycle(&times) < 0)
+		return -1;
+	*freeze_ns = times.frozen - begin;
+	return 0;
+}
+
+static const char *or_none(const char *list)
+{
+	return *list ? list : "none";
+}
+
+static int report(const struct job_case *c, const char *mode, struct sample *s,
+		  const struct result *r)
+{
+	char text[1100];
+	bool good = !*r->late && !*r->early && !*r->other;
+
+	sample_add(s, "latest", (double)r->latest);
+	snprintf(text, sizeof(text),
+		 "%s, safeguards off %s: never or late: %s; early: %s; with another result: %s;"
+		 " at most %" PRIu64 " us late (%s)", mode, job_param(c, "disable"),
+		 or_none(r->late), or_none(r->early), or_none(r->other), r->latest / 1000,
+		 r->latest_kind);
+	if (report_check(c, "timeouts", good, text) < 0)
+		return -1;
+	snprintf(text, sizeof(text), "%s, safeguards off %s: interrupted: %s", mode,
+		 job_param(c, "disable"), or_none(r->interrupted));
+	return report_check(c, "EINTR", !*r->interrupted, text);
+}
+
+static int timeouts_setup(const struct job_case *c)
+{
+	if (!sleepers)
+		sleepers = crew_memory(2 * PAIR_KINDS_MAX * sizeof(*sleepers));
+	return sleepers ? trial_setup(c) : -1;
+}
+
+static int timeouts_round(const struct job_case *c, const char *mode, struct sample *s)
+{
+	struct result result = { .latest_kind = "-" };
+	uint64_t window_ms = WINDOW_MS, freeze_ns;
+	int ret = 0;
+
+	if (trial_window(0) < 0 || learn(&freeze_ns) < 0)
+		return -1;
+	stop_sleepers();
+	for (int i = 0; i < TRIES && !ret; i++, window_ms *= 2) {
+		if (trial_window(window_ms) < 0)
+			return -1;
+		ret = try_once(freeze_ns, window_ms, &result);
+		if (ret >= 0)
+			stop_sleepers();
+	}
+	if (ret < 0)
+		return -1;
+	if (!ret)
+		return fail(STATUS_FAILED, "timeouts", "none was over while all were frozen");
+	return report(c, mode, s, &result);
+}
+
+static const struct workload_param timeouts_params[] = {
+	TRIAL_PARAMS,
+	{ 0 },
+};
+
+static const struct workload timeouts = {
+	.feature = "thaw",
+	.name = "timeouts",
+	.text = "timeouts that are over while all are frozen",
+	.params = timeouts_params,
+	.setup = timeouts_setup,
+	.round = timeouts_round,
+	.teardown = stop_sleepers,
+};
+
+WORKLOAD(timeouts);

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * FZ9 where nobody chooses the order: somebody freezes and thaws a v1 cgroup at
+ * random moments before, while and after PM freezes the machine, that task too.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "crew.h"
+#include "crowd.h"
+#include "lull.h"
+#include "safety.h"
+#include "util.h"
+#include "workload.h"
+
+/* The most that it does in one cycle, and waits before each. */
+#define TOGGLES 6
+#define PAUSE_US 2000
+
+static struct crowd crowd;
+static pid_t toggler;
+
+/* Shared with it: up to which cycle it may go, where it is, what it wrote last. */
+static struct turns {
+	volatile uint32_t may, done;
+	volatile uint32_t frozen;
+} *turns;
+
+static void toggle(void *arg)
+{
+	(void)arg;
+	srandom(1);
+	for (;;) {
+		while (turns->done == turns->may)
+			usleep(200);
+		for (long n = random() % TOGGLES; n; n--) {
+			usleep((useconds_t)(random() % PAUSE_US));
+			if (crowd_freeze(&crowd, !turns->frozen) < 0)
+				_exit(1);
+			turns->frozen = !turns->frozen;
+		}
+		turns->done++;
+	}
+}
+
+struct found {
+	unsigned int faults, rested;
+	const char *name, *what;
+};
+
+static void found(struct found *f, unsigned int n, const char *name, const char *what)
+{
+	f->faults += n;
+	f->name = name;
+	f->what = what;
+}
+
+/* The cgroup is left as the last cycle has found, or made, it. */
+static int look(struct found *f)
+{
+	const char *name;
+	unsigned int moved;
+
+	if (turns->frozen) {
+		f->rested++;
+		crowd_settled(&crowd);
+	}
+	if (crowd_poke(&crowd) < 0)
+		return -1;
+	if (turns->frozen) {
+		sleep_ms(CROWD_STILL_MS);
+		moved = crowd_moved(&crowd, &name);
+		if (moved)
+			found(f, moved, name, "ran though its cgroup is frozen");
+		turns->frozen = 0;
+		if (crowd_freeze(&crowd, false) < 0)
+			return -1;
+	}
+	name = crowd_lost(&crowd);
+	if (!name)
+		return crowd_asleep(&crowd);
+	found(f, 1, name, "never ran again");
+	return check_interrupted();
+}
+
+static void toggled_end(void)
+{
+	crew_end(&toggler);
+	crowd_stop(&crowd);
+}
+
+static int toggled_round(const struct job_case *c, const char *mode, struct sample *s)
+{
+	uint64_t cycles = job_number(c, "cycles");
+	struct found f = { 0 };
+	char text[240];
+	uint64_t i;
+
+	if (crowd_start(&crowd, NULL) < 0)
+		return -1;
+	*turns = (struct turns){ 0 };
+	toggler = trial_fork("lull-toggler", toggle, NULL);
+	if (toggler < 0)
+		return -1;
+	for (i = 0; i < cycles && !f.faults; i++) {
+		turns->may++;
+		if (trial_cycle() < 0)
+			return -1;
+		if (!trial_reaches(&turns->done, turns->may))
+			return fail(STATUS_FAILED, "toggled", "who toggles does not go on");
+		if (look(&f) < 0)
+			return -1;
+	}
+	toggled_end();
+	sample_add(s, "rested", f.rested);
+	snprintf(text, sizeof(text),
+		 "%s, safeguards off %s: %llu cycles, %u with the cgroup frozen after it%s%s %s",
+		 mode, job_param(c, "disable"), (unsigned long long)i, f.rested,
+		 f.faults ? ": " : "", f.faults ? f.name : "", f.faults ? f.what : "");
+	return report_check(c, "FZ9", !f.faults, text);
+}
+
+static int toggled_setup(const struct job_case *c)
+{
+	if (!turns)
+		turns = crew_memory(sizeof(*turns));
+	return !turns || trial_setup(c) < 0 || lull_switch("freeze", "stock") < 0 ? -1 :
+	       crowd_group(&crowd);
+}
+
+static const struct workload_param params[] = {
+	TRIAL_PARAMS,
+	{ "cycles", "30" },
+	{ 0 },
+};
+
+static const struct workload workload_toggled = {
+	.feature = "thaw",
+	.name = "toggled",
+	.text = "a cgroup freezes and thaws at random moments of PM's cycles",
+	.params = params,
+	.setup = toggled_setup,
+	.round = toggled_round,
+	.teardown = toggled_end,
+};
+WORKLOAD(workload_toggled);
