@@ -119,7 +119,6 @@ static int read_figures(struct sample *s)
 			    "the trace of a suspend lacks freeze_processes or thaw_processes");
 	if (f.phases == 2)
 		sample_add(s, "freezer_total", (double)f.total);
-	lull_stats_add("freeze", s);
 	return 0;
 }
 
@@ -144,7 +143,15 @@ int freezer_traced(bool sleepy, unsigned int after_ms)
 	return error ? suspend_failed(error) : 0;
 }
 
-int freezer_cycle(struct sample *s, bool sleepy)
+int freezer_timed(struct sample *s, bool sleepy)
 {
 	return freezer_traced(sleepy, 0) < 0 ? -1 : read_figures(s);
+}
+
+int freezer_cycle(struct sample *s, bool sleepy)
+{
+	if (freezer_timed(s, sleepy) < 0)
+		return -1;
+	lull_stats_add("freeze", s);
+	return 0;
 }

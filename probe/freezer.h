@@ -25,8 +25,12 @@ int freezer_traced(bool sleepy, unsigned int after_ms);
  *
  *	freeze_processes, thaw_processes	any kernel
  *	freezer_user, freezer_kernel, freezer_total	one with lull:freeze_phase
- *
- * and the figures of the stats file of the kernel's feature freeze.
+ */
+int freezer_timed(struct sample *s, bool sleepy);
+
+/*
+ * The same, and the figures of the stats file of the kernel's feature freeze, whose
+ * names are not to be those of the caller's own.
  */
 int freezer_cycle(struct sample *s, bool sleepy);
 

@@ -91,7 +91,7 @@ static int timed_cycle(const char *mode, struct sample *s)
 {
 	struct eintr before = count_eintr(), after;
 
-	if (lull_stats_clear("thaw") < 0 || marked_arm() < 0 || freezer_cycle(s, true) < 0 ||
+	if (lull_stats_clear("thaw") < 0 || marked_arm() < 0 || freezer_timed(s, true) < 0 ||
 	    add_marked(s) < 0)
 		return -1;
 	add_walk(mode, s);

@@ -83,7 +83,7 @@ static int suspend_round(const struct job_case *c, const char *mode, struct samp
 {
 	(void)c;
 	(void)mode;
-	if (freezer_cycle(s, true) < 0 || add_phases(s) < 0)
+	if (freezer_timed(s, true) < 0 || add_phases(s) < 0)
 		return -1;
 	sample_add(s, "total", (double)suspend_took());
 	return sleepers_check();
@@ -124,7 +124,7 @@ static int freezer_round(const struct job_case *c, const char *mode, struct samp
 {
 	(void)c;
 	(void)mode;
-	return freezer_cycle(s, true) < 0 ? -1 : sleepers_check();
+	return freezer_timed(s, true) < 0 ? -1 : sleepers_check();
 }
 
 static const struct workload_param freezer_params[] = {
