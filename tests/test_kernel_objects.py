@@ -48,6 +48,7 @@ HOOKED = (
     "net/ipv4/inet_connection_sock.o",
     "net/ipv4/tcp.o",
     "net/ipv4/udp.o",
+    "net/socket.o",
     "net/unix/af_unix.o",
 )
 

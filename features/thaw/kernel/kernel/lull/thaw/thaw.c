@@ -85,10 +85,14 @@ static void leave_wait(struct task_struct *p)
 
 	if (!task_call_func(p, end_wait, NULL))
 		return;
-	if (lock_task_sighand(p, &flags)) {
+	/* As freeze_task() asks: a kthread would keep the signal for ever. */
+	if (p->flags & PF_KTHREAD) {
+		wake_up_state(p, TASK_NORMAL);
+	} else if (lock_task_sighand(p, &flags)) {
 		signal_wake_up(p, 0);
 		unlock_task_sighand(p, &flags);
 	}
+	trace_thaw_woken(p);
 	lull_count(&lull_thaw, THAW_LEFT, 1);
 }
 
