@@ -150,32 +150,28 @@ static bool is_woken(void)
 	return trial_reaches(&board->pair.acked, 1);
 }
 
-static int stopped_busy(void)
+static int stopped(int (*begin)(void), bool (*goes_on)(void))
 {
 	int ret;
 
-	if (start_busy() < 0)
+	if (begin() < 0)
 		return -1;
 	kill(task, SIGSTOP);
 	if (!is_told(SIGSTOP))
 		return 0;
 	ret = stays(task, 'T');
 	kill(task, SIGCONT);
-	return ret < 0 ? -1 : ret && moves();
+	return ret < 0 ? -1 : ret && goes_on();
+}
+
+static int stopped_busy(void)
+{
+	return stopped(start_busy, moves);
 }
 
 static int stopped_asleep(void)
 {
-	int ret;
-
-	if (start_sleeper() < 0)
-		return -1;
-	kill(task, SIGSTOP);
-	if (!is_told(SIGSTOP))
-		return 0;
-	ret = stays(task, 'T');
-	kill(task, SIGCONT);
-	return ret < 0 ? -1 : ret && is_woken();
+	return stopped(start_sleeper, is_woken);
 }
 
 /* The shell is asleep in wait4() whenever all are frozen. */

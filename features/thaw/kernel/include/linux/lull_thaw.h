@@ -191,14 +191,17 @@ int skb_wait_in_state(struct sock *sk, struct sk_buff_head *queue, int *err,
 int sk_wait_data_in_state(struct sock *sk, long *timeo,
 			  const struct sk_buff *skb, unsigned int state);
 
-/* wait_event_interruptible_exclusive() in such a state. */
+/* wait_event_interruptible_exclusive() in such a state, decided once. */
 #define lull_thaw_wait_exclusive(wq, condition, state)			\
 ({									\
 	int __err = 0;							\
 	might_sleep();							\
-	if (!(condition))						\
-		__err = ___wait_event(wq, condition, state, 1, 0,	\
+	if (!(condition)) {						\
+		unsigned int __state = state;				\
+									\
+		__err = ___wait_event(wq, condition, __state, 1, 0,	\
 				      schedule());			\
+	}								\
 	__err;								\
 })
 
