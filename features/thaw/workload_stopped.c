@@ -150,7 +150,7 @@ static bool is_woken(void)
 	return trial_reaches(&board->pair.acked, 1);
 }
 
-static int stopped(int (*begin)(void), bool (*goes_on)(void))
+static int stopped_once(int (*begin)(void), bool (*goes_on)(void))
 {
 	int ret;
 
@@ -166,12 +166,12 @@ static int stopped(int (*begin)(void), bool (*goes_on)(void))
 
 static int stopped_busy(void)
 {
-	return stopped(start_busy, moves);
+	return stopped_once(start_busy, moves);
 }
 
 static int stopped_asleep(void)
 {
-	return stopped(start_sleeper, is_woken);
+	return stopped_once(start_sleeper, is_woken);
 }
 
 /* The shell is asleep in wait4() whenever all are frozen. */
