@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Every session of tests: kernels are built ahead, and SIGTERM ends it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
+
+import pytest
+
+#: In the order in which tests ask for them, the one of a test that is late last.
+AHEAD = (
+    ("--arm", "stock", "--arm", "lull", "--arm", "debug", "--arm", "kcsan"),
+    ("--verify", "--arm", "lull"),
+)
+
+_builder = pytest.StashKey[subprocess.Popen[bytes]]()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that wait for what is built ahead come last."""
+    items.sort(key=lambda item: item.get_closest_marker("late") is not None)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """In a whole run, build all kernels beside the tests that leave a CPU idle.
+
+    A test that needs one waits for its lock, and builds it itself, with a message,
+    where it cannot be built.
+    """
+    config = session.config
+    whole = config.args_source is not pytest.Config.ArgsSource.ARGS
+    if not whole or config.option.markexpr or config.option.keyword:
+        return
+    if config.option.collectonly:
+        return
+    lull = f"{sys.executable} -m lull kernel build"
+    builds = " && ".join(f"{lull} {' '.join(words)}" for words in AHEAD)
+    config.stash[_builder] = subprocess.Popen(
+        ["nice", "-n", "19", "sh", "-c", builds],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """End what is still being built."""
+    builder = config.stash.get(_builder, None)
+    if builder is not None:
+        with suppress(ProcessLookupError):
+            os.killpg(builder.pid, signal.SIGTERM)
+        builder.wait()
+
+
+@contextmanager
+def _sigterm_ends_the_session() -> Iterator[None]:
+    try:
+        yield
+    except SystemExit as end:
+        if end.code == 128 + signal.SIGTERM:
+            pytest.exit("ended by SIGTERM", end.code)
+        raise
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup() -> Generator[None, object, object]:
+    """As below, for the boots of a fixture."""
+    with _sigterm_ends_the_session():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call() -> Generator[None, object, object]:
+    """SIGTERM in a boot is for the session, not for one test."""
+    with _sigterm_ends_the_session():
+        return (yield)
