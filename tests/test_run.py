@@ -168,6 +168,7 @@ def test_a_profile_says_where_the_instructions_went(lull_kernel: Kernel) -> None
     assert difference == pytest.approx(ours - stock, abs=0.2)
 
 
+@pytest.mark.late
 def test_two_clean_builds_are_equal(lull_kernel: Kernel) -> None:
     """Done once for what goes into a kernel; the cache remembers it."""
     assert verify("6.12", Arm.LULL).digest == lull_kernel.digest

@@ -11,11 +11,12 @@ from lull.errors import LabError
 from lull.files import repo_root, write_file
 from lull.kernels import source
 from lull.kernels.bases import load_base
-from lull.kernels.build import build, make_bzimage, plan_build
+from lull.kernels.build import Plan, build, make_bzimage, plan_build
 from lull.kernels.cache import NEED_WARM, Cache, link_tree
 from lull.kernels.make import OBJ, environment
 from lull.kernels.progress import Progress, silent
 from lull.kernels.record import Kernel, sha256
+from lull.kernels.source import Source
 from lull.kernels.toolchain import need_memory
 from lull.kernels.tree import plan_changes, reader, sync
 from lull.model import Arm
@@ -46,6 +47,17 @@ def verify(
     plan = plan_build(record, arm, src, root or repo_root())
     if plan.key != kernel.key:
         raise LabError("the inputs changed while it was built", where=plan.label)
+    with cache.lock(f"verify-{plan.name}", lambda text: progress(text, 0, 0)):
+        # Whoever held the lock may have found just this.
+        if _stamped(stamp) != kernel.digest:
+            _build_again(plan, src, kernel, cache, progress)
+            write_file(stamp, json.dumps({"digest": kernel.digest}).encode())
+    return kernel
+
+
+def _build_again(
+    plan: Plan, src: Source, kernel: Kernel, cache: Cache, progress: Progress
+) -> None:
     cache.need(NEED_WARM, "verifying a kernel")
     need_memory()
     with cache.temp(f"verify-{plan.name}") as temp:
@@ -69,8 +81,6 @@ def verify(
                 where=plan.label,
                 hint=f"compare {kernel.log} with {log}",
             )
-    write_file(stamp, json.dumps({"digest": digest}).encode())
-    return kernel
 
 
 def _stamped(stamp: Path) -> str | None:

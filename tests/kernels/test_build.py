@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -166,6 +167,19 @@ def test_verify_builds_a_second_time_once(
     kernel = verify("6.12", Arm.LULL, cache=cache, root=root)
     assert calls(tmp_path) == 2
     assert verify("6.12", Arm.LULL, cache=cache, root=root) == kernel
+    assert calls(tmp_path) == 2
+
+
+def test_two_that_verify_at_once_build_once(
+    cache: Cache, root: Path, tmp_path: Path
+) -> None:
+    kernel = build("6.12", Arm.LULL, cache=cache, root=root)
+    with ThreadPoolExecutor() as pool:
+        both = [
+            pool.submit(verify, "6.12", Arm.LULL, cache=cache, root=root)
+            for _ in range(2)
+        ]
+    assert [one.result() for one in both] == [kernel, kernel]
     assert calls(tmp_path) == 2
 
 
