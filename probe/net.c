@@ -53,6 +53,21 @@ int net_udp(void)
 	return local_socket(SOCK_DGRAM);
 }
 
+int net_udp_pair(int pair[2])
+{
+	struct sockaddr_in there;
+	socklen_t len = sizeof(there);
+
+	for (int i = 0; i < 2; i++)
+		pair[i] = net_udp();
+	for (int i = 0; i < 2; i++) {
+		if (getsockname(pair[i], (struct sockaddr *)&there, &len) < 0 ||
+		    connect(pair[!i], (struct sockaddr *)&there, len) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 int net_tcp_listen(void)
 {
 	int fd = local_socket(SOCK_STREAM);

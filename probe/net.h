@@ -13,5 +13,7 @@ int net_tcp_pair(int pair[2]);
 int net_tcp_listen(void);
 /* A UDP socket at 127.0.0.1, at any port; -1 with errno. */
 int net_udp(void);
+/* Two that are connected with each other; -1 with errno. */
+int net_udp_pair(int pair[2]);
 
 #endif

@@ -74,6 +74,14 @@ static int dgrams(void)
 	return socketpair(AF_UNIX, SOCK_DGRAM, 0, pair) < 0 ? -1 : both_ways(pair);
 }
 
+/* Datagrams over loopback: whether one may rest is asked at each receive. */
+static int udps(void)
+{
+	int pair[2];
+
+	return net_udp_pair(pair) < 0 ? -1 : both_ways(pair);
+}
+
 /* TCP over loopback: a unix stream's wait is freezable as it is. */
 static int streams(void)
 {
@@ -106,6 +114,7 @@ static const struct way {
 	{ "poll", pipes, by_poll },
 	{ "pipe", pipes, NULL },
 	{ "dgram", dgrams, NULL },
+	{ "udp", udps, NULL },
 	{ "stream", streams, NULL },
 };
 
@@ -165,7 +174,7 @@ static int find_way(const char *name)
 	if (way)
 		return 0;
 	fail(STATUS_USAGE, "wait", "no wait '%s'", name);
-	return fail_hint("known are epoll, poll, pipe, dgram, stream");
+	return fail_hint("known are epoll, poll, pipe, dgram, udp, stream");
 }
 
 /*
@@ -198,7 +207,7 @@ static int pingpong_setup(const struct job_case *c)
 		return -1;
 	if (!job_number(c, "turns"))
 		return fail(STATUS_USAGE, "turns", "a game takes at least one turn");
-	if (way->open == streams && net_loopback_up() < 0)
+	if ((way->open == streams || way->open == udps) && net_loopback_up() < 0)
 		return -1;
 	if (way->open() < 0)
 		return fail(STATUS_FAILED, "pingpong", "no %s to wait in: %s", way->name,

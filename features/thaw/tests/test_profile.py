@@ -17,7 +17,7 @@ pytestmark = pytest.mark.vm
 MUST = 1.005
 
 
-@pytest.mark.parametrize("wait", ["epoll", "poll", "pipe", "dgram", "stream"])
+@pytest.mark.parametrize("wait", ["epoll", "poll", "pipe", "dgram", "udp", "stream"])
 def test_a_wait_costs_what_it_costs_untouched(wait: str) -> None:
     request = ProfileRequest(
         feature=feature("thaw"),
