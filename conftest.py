@@ -8,9 +8,11 @@ import signal
 import subprocess
 import sys
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 
 import pytest
+
+from lull.vm.process import sigterm_unwinds
 
 #: In the order in which tests ask for them, the one of a test that is late last.
 AHEAD = (
@@ -19,6 +21,13 @@ AHEAD = (
 )
 
 _builder = pytest.StashKey[subprocess.Popen[bytes]]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """SIGTERM unwinds, wherever it comes: what was started is ended."""
+    handled = ExitStack()
+    handled.enter_context(sigterm_unwinds())
+    config.add_cleanup(handled.close)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -70,13 +79,13 @@ def _sigterm_ends_the_session() -> Iterator[None]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_fixture_setup() -> Generator[None, object, object]:
-    """As below, for the boots of a fixture."""
+    """As below, for what a fixture does."""
     with _sigterm_ends_the_session():
         return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call() -> Generator[None, object, object]:
-    """SIGTERM in a boot is for the session, not for one test."""
+    """SIGTERM is for the session, not for the test that it comes to."""
     with _sigterm_ends_the_session():
         return (yield)

@@ -54,7 +54,12 @@ def session(folder: Path, text: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize(
-    ("fixture", "body"), [("booted", "pass"), ("", "run_alone(boot())")]
+    ("fixture", "body"),
+    [
+        ("booted", "pass"),
+        ("", "run_alone(boot())"),
+        ("", "os.kill(os.getpid(), signal.SIGTERM)"),
+    ],
 )
 def test_sigterm_ends_the_session(tmp_path: Path, fixture: str, body: str) -> None:
     """Not one test after the other: whoever sends it does not wait that long."""
