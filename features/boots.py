@@ -10,7 +10,7 @@ from pathlib import Path
 from lull.boot import Boot, boot
 from lull.errors import GuestPanic, LullError, NoPort
 from lull.kernels.record import Kernel
-from lull.model import Case, Check, Clock, Job
+from lull.model import Case, Check, Clock, Job, Value
 from lull.vm.accel import choose
 
 #: The verdicts of a boot that came to its end, or what ended it.
@@ -23,6 +23,15 @@ Outcomes = Mapping[str, Outcome]
 
 #: What runs them: conftest's run_boots.
 Boots = Callable[[Mapping[str, tuple[Case, ...]]], Outcomes]
+
+
+def cases_of(feature: str) -> Callable[..., Case]:
+    """What makes the cases of a feature: ``case(workload, *modes, **params)``."""
+
+    def case(workload: str, *modes: str, **params: Value) -> Case:
+        return Case(feature=feature, workload=workload, params=params, order=modes)
+
+    return case
 
 
 def verdicts(outcome: Outcome) -> tuple[Check, ...]:

@@ -13,7 +13,7 @@ from enum import IntFlag
 
 import pytest
 
-from features.boots import Boots, Outcomes, assert_held, assert_seen
+from features.boots import Boots, Outcomes, assert_held, assert_seen, cases_of
 from lull.model import Case, Value
 
 pytestmark = pytest.mark.vm
@@ -47,8 +47,7 @@ MODES = ("stock", "threadgroup", "lull")
 OURS = MODES[1:]
 
 
-def case(workload: str, *modes: str, **params: Value) -> Case:
-    return Case(feature="attach", workload=workload, params=params, order=modes)
+case = cases_of("attach")
 
 
 def at(*points: Point, us: int = 200) -> dict[str, Value]:

@@ -13,7 +13,7 @@ from enum import IntFlag
 
 import pytest
 
-from features.boots import Outcome, verdicts
+from features.boots import Outcome, cases_of, verdicts
 from lull.errors import GuestPanic
 from lull.model import Case, Check, Value
 
@@ -36,8 +36,7 @@ class Guard(IntFlag):
     REASONS = 1 << 6
 
 
-def case(workload: str, *modes: str, **params: Value) -> Case:
-    return Case(feature="freeze", workload=workload, params=params, order=modes)
+case = cases_of("freeze")
 
 
 def texts(checks: tuple[Check, ...], name: str) -> str:

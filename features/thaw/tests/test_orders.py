@@ -11,18 +11,10 @@ from collections.abc import Mapping
 import pytest
 
 from features.boots import Boots, Outcomes, assert_held, assert_seen
-from features.thaw.tests.test_safety import Guard
-from lull.model import Case, Value
+from features.thaw.tests.test_safety import Guard, case, without
+from lull.model import Case
 
 pytestmark = pytest.mark.vm
-
-
-def case(workload: str, *modes: str, **params: Value) -> Case:
-    return Case(feature="thaw", workload=workload, params=params, order=modes)
-
-
-def without(guard: Guard, workload: str, **more: Value) -> Case:
-    return case(workload, "lull", disable=int(guard), **more)
 
 
 #: Of the workload `locked`; the first and the last rely on a safeguard.

@@ -13,7 +13,7 @@ from enum import IntFlag
 
 import pytest
 
-from features.boots import Boots, Outcomes, assert_held, assert_seen, verdicts
+from features.boots import Boots, Outcomes, assert_held, assert_seen, cases_of, verdicts
 from lull.model import Case, Value
 
 pytestmark = pytest.mark.vm
@@ -31,8 +31,7 @@ class Guard(IntFlag):
     USER = 1 << 6
 
 
-def case(workload: str, *modes: str, **params: Value) -> Case:
-    return Case(feature="thaw", workload=workload, params=params, order=modes)
+case = cases_of("thaw")
 
 
 def without(guard: Guard, workload: str, **more: Value) -> Case:
