@@ -54,7 +54,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        start_new_session=True,
+        # Not a session of its own: to the scheduler's autogroups, niceness is what
+        # the processes of one session are to each other.
+        process_group=0,
     )
 
 
