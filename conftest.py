@@ -14,11 +14,8 @@ import pytest
 
 from lull.vm.process import sigterm_unwinds
 
-#: In the order in which tests ask for them, the one of a test that is late last.
-AHEAD = (
-    ("--arm", "stock", "--arm", "lull", "--arm", "debug", "--arm", "kcsan"),
-    ("--verify", "--arm", "lull"),
-)
+#: In the order in which tests ask for them.
+AHEAD = ("stock", "lull", "debug", "kcsan")
 
 _builder = pytest.StashKey[subprocess.Popen[bytes]]()
 
@@ -28,11 +25,6 @@ def pytest_configure(config: pytest.Config) -> None:
     handled = ExitStack()
     handled.enter_context(sigterm_unwinds())
     config.add_cleanup(handled.close)
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that wait for what is built ahead come last."""
-    items.sort(key=lambda item: item.get_closest_marker("late") is not None)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -47,10 +39,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         return
     if config.option.collectonly:
         return
-    lull = f"{sys.executable} -m lull kernel build"
-    builds = " && ".join(f"{lull} {' '.join(words)}" for words in AHEAD)
+    arms = [f"--arm={arm}" for arm in AHEAD]
     config.stash[_builder] = subprocess.Popen(
-        ["nice", "-n", "19", "sh", "-c", builds],
+        ["nice", "-n", "19", sys.executable, "-m", "lull", "kernel", "build", *arms],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -58,7 +58,7 @@ def busy_host() -> Iterator[None]:
 def small_boot(kernel: Kernel, folder: Path, seed: int) -> Boot:
     cases = (
         Case(
-            feature="freeze", workload="zombies", params={"zombies": 2000}, order=MODES
+            feature="freeze", workload="zombies", params={"zombies": 600}, order=MODES
         ),
         Case(
             feature="freeze", workload="sleepers", params={"sleepers": 60}, order=MODES
@@ -168,7 +168,13 @@ def test_a_profile_says_where_the_instructions_went(lull_kernel: Kernel) -> None
     assert difference == pytest.approx(ours - stock, abs=0.2)
 
 
-@pytest.mark.late
+#: Compiled anew: most of what our hooks change; 354 files of 1,346.
+ANEW = ("kernel/", "mm/", "drivers/base/", "drivers/block/", "io_uring/")
+
+
 def test_two_clean_builds_are_equal(lull_kernel: Kernel) -> None:
-    """Done once for what goes into a kernel; the cache remembers it."""
-    assert verify("6.12", Arm.LULL).digest == lull_kernel.digest
+    """All of it is linked elsewhere, a part of it compiled without ccache.
+
+    ``lull kernel build --verify --arm lull`` compiles all.
+    """
+    assert verify("6.12", Arm.LULL, only=ANEW).digest == lull_kernel.digest

@@ -29,17 +29,6 @@ def test_second():
     pass
 """
 
-LATE = """
-import pytest
-
-@pytest.mark.late
-def test_first():
-    pass
-
-def test_second():
-    pass
-"""
-
 
 def session(folder: Path, text: str) -> subprocess.CompletedProcess[str]:
     module = folder / "test_it.py"
@@ -67,9 +56,3 @@ def test_sigterm_ends_the_session(tmp_path: Path, fixture: str, body: str) -> No
     assert done.returncode == 143, done.stdout + done.stderr
     assert "ended by SIGTERM" in done.stdout
     assert "test_second PASSED" not in done.stdout
-
-
-def test_late_tests_come_last(tmp_path: Path) -> None:
-    done = session(tmp_path, LATE)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.index("test_second PASSED") < done.stdout.index("test_first")

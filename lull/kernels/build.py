@@ -123,7 +123,7 @@ def _build(
     has_ccache = toolchain.ccache() is not None
     env = environment(cache.ccache if has_ccache else None, cache.work)
     try:
-        lines = make_bzimage(plan, tree.source, env, log, (lock,), progress, expected)
+        lines = make_kernel(plan, tree.source, env, log, (lock,), progress, expected)
     except Exception:
         # make ended by itself, and keeps what is whole. Not so where it was
         # interrupted: KeyboardInterrupt is no Exception, and leaves no state.
@@ -146,7 +146,7 @@ def open_tree(plan: Plan, cache: Cache) -> tuple[WorkTree, bool]:
     return tree, tree.open(plan.source.tree, plan.source.package_version, changes)
 
 
-def make_bzimage(
+def make_kernel(
     plan: Plan,
     tree: Path,
     env: dict[str, str],
@@ -154,6 +154,7 @@ def make_bzimage(
     keep_open: tuple[int, ...] = (),
     progress: Progress = silent,
     expected: int = 0,
+    targets: tuple[str, ...] = ("bzImage",),
 ) -> int:
     """Configure and make in a tree; returns the lines that make said."""
     obj = tree / OBJ
@@ -161,7 +162,7 @@ def make_bzimage(
     fragments = plan.inputs.fragments
     jobs = (os.cpu_count() or 1) + 1
     lines = 0
-    for step in build_steps(tree, fragments, env, jobs):
+    for step in build_steps(tree, fragments, env, jobs, targets):
         if step.counted:
             check_config(
                 [(path.name, path.read_text("utf-8")) for path in fragments],

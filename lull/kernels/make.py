@@ -107,9 +107,13 @@ def environment(ccache_dir: Path | None, shared: Path | None) -> dict[str, str]:
 
 
 def build_steps(
-    source: Path, fragments: tuple[Path, ...], env: dict[str, str], jobs: int
+    source: Path,
+    fragments: tuple[Path, ...],
+    env: dict[str, str],
+    jobs: int,
+    targets: tuple[str, ...] = ("bzImage",),
 ) -> list[Step]:
-    """The commands that make bzImage from a tree, in order."""
+    """The commands that make ``targets`` from a tree, in order."""
     flags = make_flags(source, "CCACHE_DIR" in env)
     obj = source / OBJ
 
@@ -122,7 +126,7 @@ def build_steps(
         make("allnoconfig"),
         Step(tuple(merge_command(source, obj, fragments)), source, env),
         make("olddefconfig"),
-        make(f"-j{jobs}", "bzImage", counted=True),
+        make(f"-j{jobs}", *targets, counted=True),
     ]
 
 
@@ -155,7 +159,8 @@ def run_step(
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-            start_new_session=True,
+            # Not a session of its own, to which our niceness would be nothing.
+            process_group=0,
             pass_fds=keep_open,
         )
         assert process.stdout is not None

@@ -15,7 +15,7 @@ from lull.kernels.build import build
 from lull.kernels.cache import Cache
 from lull.kernels.listing import listing, table
 from lull.kernels.record import Kernel
-from lull.kernels.verify import verify
+from lull.kernels.verify import is_verified, verify
 from lull.model import Arm
 
 #: As much of a kernel's Makefile as the lab speaks to. bzImage is made from
@@ -32,6 +32,7 @@ allnoconfig:
 	@echo '# CONFIG_A is not set' >$(obj)/.config
 olddefconfig:
 	@sort -u -o $(obj)/.config $(obj)/.config
+part: $(obj)/main.o
 bzImage: $(obj)/main.o
 	@mkdir -p $(obj)/arch/x86/boot
 	@cat $(obj)/main.o $(obj)/.config >$(obj)/vmlinux
@@ -168,6 +169,22 @@ def test_verify_builds_a_second_time_once(
     assert calls(tmp_path) == 2
     assert verify("6.12", Arm.LULL, cache=cache, root=root) == kernel
     assert calls(tmp_path) == 2
+
+
+def test_verify_can_compile_a_part_anew(
+    cache: Cache, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rest is as ccache has it, which is no proof, and not taken for one."""
+    monkeypatch.setattr("lull.kernels.verify.ccache", lambda: "ccache")
+    for again in (1, 2):
+        kernel = verify("6.12", Arm.LULL, cache=cache, root=root, only=("part",))
+        assert calls(tmp_path) == 1 + again
+    assert not is_verified(cache, kernel)
+    steps = (cache.logs / "6.12-lull-verify.log").read_text().split("$ cd ")
+    part = next(n for n, step in enumerate(steps) if " part\n" in step)
+    whole = next(n for n, step in enumerate(steps) if " bzImage\n" in step)
+    assert part < whole
+    assert "CCACHE_DISABLE=1" in steps[part] and "CCACHE_DISABLE" not in steps[whole]
 
 
 def test_two_that_verify_at_once_build_once(
