@@ -17,6 +17,9 @@ from lull.vm.process import sigterm_unwinds
 #: In the order in which tests ask for them.
 AHEAD = ("stock", "lull", "debug", "kcsan")
 
+#: Fixtures that keep all CPUs busy, or need the kernel that is built last.
+BUSY = frozenset({"run_boots", "run_kcsan"})
+
 _builder = pytest.StashKey[subprocess.Popen[bytes]]()
 
 
@@ -25,6 +28,11 @@ def pytest_configure(config: pytest.Config) -> None:
     handled = ExitStack()
     handled.enter_context(sigterm_unwinds())
     config.add_cleanup(handled.close)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that leave a CPU idle come first: kernels are built on it."""
+    items.sort(key=lambda item: not BUSY.isdisjoint(getattr(item, "fixturenames", ())))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -29,6 +29,24 @@ def test_second():
     pass
 """
 
+ORDER = """
+import pytest
+
+@pytest.fixture
+def run_boots():
+    pass
+
+@pytest.fixture
+def outcomes(run_boots):
+    pass
+
+def test_first(outcomes):
+    pass
+
+def test_second():
+    pass
+"""
+
 
 def session(folder: Path, text: str) -> subprocess.CompletedProcess[str]:
     module = folder / "test_it.py"
@@ -56,3 +74,9 @@ def test_sigterm_ends_the_session(tmp_path: Path, fixture: str, body: str) -> No
     assert done.returncode == 143, done.stdout + done.stderr
     assert "ended by SIGTERM" in done.stdout
     assert "test_second PASSED" not in done.stdout
+
+
+def test_what_keeps_all_cpus_busy_comes_last(tmp_path: Path) -> None:
+    done = session(tmp_path, ORDER)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.index("test_second PASSED") < done.stdout.index("test_first")
