@@ -10,6 +10,8 @@
 #include "knob.h"
 #include "util.h"
 
+#define LEAVE_LIMIT_MS 10000
+
 enum undo { UNDO_WRITE, UNDO_RMDIR, UNDO_UMOUNT };
 
 struct entry {
@@ -112,6 +114,23 @@ int knob_mount(const char *source, const char *target, const char *type, const c
 	return journal_add(UNDO_UMOUNT, target, "");
 }
 
+/*
+ * A cgroup is busy until who was killed in it has left it, which nobody can wait
+ * for who is not its parent.
+ */
+static int remove_dir(const char *path)
+{
+	for (int ms = 0; rmdir(path) < 0; ms++) {
+		/* The workload may have removed it itself. */
+		if (errno == ENOENT)
+			return 0;
+		if (errno != EBUSY || ms >= LEAVE_LIMIT_MS)
+			return -1;
+		sleep_ms(1);
+	}
+	return 0;
+}
+
 static int undo(const struct entry *e)
 {
 	switch (e->undo) {
@@ -119,8 +138,7 @@ static int undo(const struct entry *e)
 		/* An empty value cannot be written but as its newline. */
 		return write_file(e->path, e->old[0] ? e->old : "\n");
 	case UNDO_RMDIR:
-		/* The workload may have removed it itself. */
-		return rmdir(e->path) < 0 && errno != ENOENT ? -1 : 0;
+		return remove_dir(e->path);
 	case UNDO_UMOUNT:
 		return umount(e->path);
 	}

@@ -14,7 +14,14 @@ from lull.vm.probe_build import FLAGS, build_probe
 
 HERE = Path(__file__).parent
 #: What trial.c puts in the place of the kernel.
-WRAPPED = ("path_exists", "read_file", "write_file", "trace_each", "geteuid")
+WRAPPED = (
+    "path_exists",
+    "read_file",
+    "write_file",
+    "rmdir",
+    "trace_each",
+    "geteuid",
+)
 
 Lines = list[dict[str, object]]
 

@@ -4,12 +4,14 @@
  * are those in the directory that TRIAL names, and its trace is the file `trace` there,
  * a line an event, "NS NAME: TEXT". By way of the linker's --wrap.
  */
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "knob.h"
 #include "suspend.h"
 #include "trace.h"
 #include "util.h"
@@ -18,6 +20,7 @@
 bool __real_path_exists(const char *path);
 long __real_read_file(const char *path, char *buf, size_t size);
 int __real_write_file(const char *path, const char *text);
+int __real_rmdir(const char *path);
 
 static const char *placed(const char *path)
 {
@@ -68,6 +71,19 @@ int __wrap_trace_each(int (*fn)(const struct trace_event *ev, void *arg), void *
 uid_t __wrap_geteuid(void)
 {
 	return 0;
+}
+
+/* So often a directory is busy yet, as a cgroup is until the killed have left it. */
+static int busy;
+
+int __wrap_rmdir(const char *path)
+{
+	if (busy > 0) {
+		busy--;
+		errno = EBUSY;
+		return -1;
+	}
+	return __real_rmdir(path);
 }
 
 static const char *const switches[] = { "one", "two", "three", NULL };
@@ -131,3 +147,26 @@ static const struct workload spans = {
 };
 
 WORKLOAD(spans);
+
+static int make_dir(const struct job_case *c, const char *mode, struct sample *s)
+{
+	char path[PATH_MAX];
+
+	(void)c;
+	(void)mode;
+	(void)s;
+	snprintf(path, sizeof(path), "%s/made", getenv("TRIAL"));
+	busy = 3;
+	return knob_mkdir(path);
+}
+
+static const struct workload leaves = {
+	.feature = "knob",
+	.name = "leaves",
+	.text = "leaves a directory that is busy for a moment",
+	.setup = no_setup,
+	.round = make_dir,
+	.teardown = no_teardown,
+};
+
+WORKLOAD(leaves);
