@@ -123,9 +123,10 @@ static int removed_group(void)
 /* In a child, whose verdict comes back by shared memory. */
 static int in_child(void (*fn)(void))
 {
-	pid_t self = getpid(), pid = fork();
+	pid_t self = getpid(), pid;
 
 	*shared_errno = -1;
+	pid = fork();
 	if (!pid) {
 		crew_member(self);
 		fn();
