@@ -15,6 +15,40 @@ from lull.kernels.progress import silent
 from lull.kernels.source import fetch
 from lull.model import Arm
 
+#: All files that a hook changes, and where those are that it adds.
+HOOKED = (
+    "mm/zsmalloc.o",
+    "mm/zswap.o",
+    "mm/zpool.o",
+    "mm/swapfile.o",
+    "drivers/base/power/",
+    "drivers/block/zram/",
+    "fs/eventpoll.o",
+    "fs/exec.o",
+    "fs/pipe.o",
+    "fs/select.o",
+    "fs/signalfd.o",
+    "io_uring/io-wq.o",
+    "io_uring/io_uring.o",
+    "init/init_task.o",
+    "kernel/cgroup/",
+    "kernel/fork.o",
+    "kernel/exit.o",
+    "kernel/freezer.o",
+    "kernel/power/",
+    "mm/vmscan.o",
+    "net/core/datagram.o",
+    "net/core/sock.o",
+    "net/ipv4/inet_connection_sock.o",
+    "net/ipv4/tcp.o",
+    "net/ipv4/udp.o",
+    "net/socket.o",
+    "net/unix/af_unix.o",
+)
+
+#: The features themselves.
+OURS = "kernel/lull/"
+
 
 @contextmanager
 def opened(arm: Arm) -> Iterator[Path]:

@@ -14,40 +14,9 @@ from lull.kernels.cache import Cache
 from lull.kernels.config import parse_config
 from lull.kernels.make import OBJ, environment, make_flags
 from lull.model import Arm
-from tests.kernel_trees import opened
+from tests.kernel_trees import HOOKED, OURS, opened
 
 pytestmark = pytest.mark.vm
-
-#: All files that a hook changes, and where those are that it adds.
-HOOKED = (
-    "mm/zsmalloc.o",
-    "mm/zswap.o",
-    "mm/zpool.o",
-    "mm/swapfile.o",
-    "drivers/base/power/",
-    "drivers/block/zram/",
-    "fs/eventpoll.o",
-    "fs/exec.o",
-    "fs/pipe.o",
-    "fs/select.o",
-    "fs/signalfd.o",
-    "io_uring/io-wq.o",
-    "io_uring/io_uring.o",
-    "init/init_task.o",
-    "kernel/cgroup/",
-    "kernel/fork.o",
-    "kernel/exit.o",
-    "kernel/freezer.o",
-    "kernel/power/",
-    "mm/vmscan.o",
-    "net/core/datagram.o",
-    "net/core/sock.o",
-    "net/ipv4/inet_connection_sock.o",
-    "net/ipv4/tcp.o",
-    "net/ipv4/udp.o",
-    "net/socket.o",
-    "net/unix/af_unix.o",
-)
 
 
 @pytest.fixture(scope="session")
@@ -86,7 +55,7 @@ def compile_with(extra: str, targets: tuple[str, ...], obj: Path) -> dict[str, s
 
 def test_zs10_a_kernel_of_32_bit_compiles(tmp_path: Path) -> None:
     """There is no room for a class in a location: the old way stays."""
-    targets = ("kernel/lull/", *HOOKED)
+    targets = (OURS, *HOOKED)
     config = compile_with("# CONFIG_64BIT is not set", targets, tmp_path)
     assert config.get("CONFIG_64BIT") != "y"
     assert config["CONFIG_LULL_ZFREE"] == "y"
@@ -111,6 +80,6 @@ def test_a_kernel_without_lull_compiles(objects: Path) -> None:
 )
 def test_a_kernel_without_one_feature_compiles(objects: Path, feature: str) -> None:
     extra = f"# CONFIG_{feature} is not set"
-    config = compile_with(extra, ("kernel/lull/", *HOOKED), objects)
+    config = compile_with(extra, (OURS, *HOOKED), objects)
     assert config["CONFIG_LULL_FREEZE"] == "y"
     assert config.get(f"CONFIG_{feature}") != "y"
