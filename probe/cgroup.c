@@ -10,6 +10,9 @@
 #include "knob.h"
 #include "util.h"
 
+/* Longer than whatever a host delays. */
+#define FREEZE_LIMIT_MS 30000
+
 /* Where the hierarchy is mounted already, by its line in /proc/mounts. */
 static bool find_mount(enum cgroup_kind kind, char *root, size_t size)
 {
@@ -71,6 +74,33 @@ int cgroup_attach(const struct cgroup *cg, pid_t pid)
 
 	snprintf(text, sizeof(text), "%d", pid);
 	return cgroup_set(cg, "cgroup.procs", text);
+}
+
+int cgroup_freeze(const struct cgroup *cg)
+{
+	char path[400], state[16];
+
+	if (cgroup_set(cg, "freezer.state", "FROZEN") < 0)
+		return -1;
+	snprintf(path, sizeof(path), "%s/freezer.state", cg->path);
+	for (int ms = 0; ms < FREEZE_LIMIT_MS; ms++) {
+		if (check_interrupted() < 0)
+			return -1;
+		if (read_file(path, state, sizeof(state)) > 0 && !strcmp(state, "FROZEN\n"))
+			return 0;
+		sleep_ms(1);
+	}
+	return fail(STATUS_FAILED, path, "the cgroup never comes to be FROZEN");
+}
+
+void cgroup_thaw(const struct cgroup *cg)
+{
+	char path[400];
+
+	if (!cg->path[0])
+		return;
+	snprintf(path, sizeof(path), "%s/freezer.state", cg->path);
+	write_file(path, "THAWED");
 }
 
 int cgroup_remove(const struct cgroup *cg)

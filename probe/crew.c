@@ -26,6 +26,29 @@ void crew_member(pid_t boss)
 		_exit(0);
 }
 
+/* The probe's own handlers only tell it that it is to end. */
+static void default_signals(void)
+{
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	signal(SIGHUP, SIG_DFL);
+}
+
+pid_t crew_fork(const char *name)
+{
+	pid_t probe = getpid(), pid = fork();
+
+	if (pid < 0)
+		return fail(STATUS_FAILED, "fork", "no process: %s", strerror(errno));
+	if (pid)
+		return pid;
+	default_signals();
+	crew_member(probe);
+	if (name)
+		prctl(PR_SET_NAME, name);
+	return 0;
+}
+
 void crew_end(pid_t *pid)
 {
 	if (*pid <= 0)
@@ -72,9 +95,7 @@ int crew_start(struct crew *crew, crew_fn fn, void *arg)
 		return fail(STATUS_FAILED, "crew", "cannot fork: %s", strerror(errno));
 	if (!crew->boss) {
 		setpgid(0, 0);
-		signal(SIGINT, SIG_DFL);
-		signal(SIGTERM, SIG_DFL);
-		signal(SIGHUP, SIG_DFL);
+		default_signals();
 		crew_member(probe);
 		close(orders[1]);
 		close(answers[0]);

@@ -36,6 +36,11 @@ void crew_stop(struct crew *crew);
  * whatever happens to it.
  */
 void crew_member(pid_t boss);
+/*
+ * fork() for a child of the probe, which ends with it; it has that name, where
+ * there is one. -1 with fail() called.
+ */
+pid_t crew_fork(const char *name);
 /* SIGKILL for a child, and it is gone; resets the PID. Nothing where it is none. */
 void crew_end(pid_t *pid);
 /* Zeroed memory that children share; NULL with fail() called. */

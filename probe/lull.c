@@ -8,6 +8,9 @@
 #include "lull.h"
 #include "util.h"
 
+/* Longer than whatever a host delays. */
+#define CHECK_LIMIT_MS 30000
+
 static void param_path(char *path, size_t size, const char *feature)
 {
 	snprintf(path, size, "/sys/module/lull/parameters/%s", feature);
@@ -101,26 +104,32 @@ int lull_workload_switch(const struct workload *w, const char *mode)
 	return 0;
 }
 
-int lull_stats_clear(const char *feature)
+/* 1 when the file is there, 0 when not. */
+static int clear(const char *feature, const char *file)
 {
 	char path[256];
 
-	debug_path(path, sizeof(path), feature, "stats");
+	debug_path(path, sizeof(path), feature, file);
 	if (!path_exists(path))
 		return 0;
 	if (write_file(path, "0") < 0)
 		return fail(STATUS_FAILED, path, "cannot clear %s: %s", path, strerror(errno));
-	return 0;
+	return 1;
+}
+
+int lull_stats_clear(const char *feature)
+{
+	return clear(feature, "stats") < 0 ? -1 : 0;
 }
 
 typedef void (*stat_fn)(const char *name, uint64_t value, void *arg);
 
-static void for_each_stat(const char *feature, stat_fn fn, void *arg)
+static void for_each_stat(const char *feature, const char *file, stat_fn fn, void *arg)
 {
 	char path[256], *text, *rest, *line, name[48];
 	unsigned long long value;
 
-	debug_path(path, sizeof(path), feature, "stats");
+	debug_path(path, sizeof(path), feature, file);
 	text = read_whole(path);
 	rest = text;
 	while (rest && (line = strsep(&rest, "\n"))) {
@@ -137,7 +146,7 @@ static void add_stat(const char *name, uint64_t value, void *arg)
 
 void lull_stats_add(const char *feature, struct sample *s)
 {
-	for_each_stat(feature, add_stat, s);
+	for_each_stat(feature, "stats", add_stat, s);
 }
 
 struct wanted {
@@ -153,41 +162,40 @@ static void find_stat(const char *name, uint64_t value, void *arg)
 		wanted->value = value;
 }
 
-uint64_t lull_stat(const char *feature, const char *name)
+static uint64_t value_of(const char *feature, const char *file, const char *name)
 {
 	struct wanted wanted = { .name = name };
 
-	for_each_stat(feature, find_stat, &wanted);
+	for_each_stat(feature, file, find_stat, &wanted);
 	return wanted.value;
 }
 
-int lull_inject(const struct job_case *c)
+uint64_t lull_stat(const char *feature, const char *name)
 {
-	static const char *const names[] = { "disable", "pause", "pause_us", "delay_ms",
-					     "fail_nth", "hop", "proxies" };
-	char file[80], path[256];
+	return value_of(feature, "stats", name);
+}
 
-	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {
-		if (!workload_param(c->workload, names[i]) || !job_number(c, names[i]))
-			continue;
-		snprintf(file, sizeof(file), "inject/%s", names[i]);
-		debug_path(path, sizeof(path), c->feature, file);
-		if (knob_write(path, job_param(c, names[i])) < 0)
+uint64_t lull_check(const char *feature, const char *name)
+{
+	return value_of(feature, "check", name);
+}
+
+int lull_check_wait(const char *feature, const char *name, uint64_t at_least)
+{
+	for (int ms = 0; lull_check(feature, name) < at_least; ms++) {
+		if (ms > CHECK_LIMIT_MS)
+			return fail(STATUS_FAILED, "check", "'%s' of %s never came to %llu", name,
+				    feature, (unsigned long long)at_least);
+		if (check_interrupted() < 0)
 			return -1;
+		sleep_ms(1);
 	}
 	return 0;
 }
 
 int lull_check_clear(const char *feature)
 {
-	char path[256];
-
-	debug_path(path, sizeof(path), feature, "check");
-	if (!path_exists(path))
-		return 0;
-	if (write_file(path, "0") < 0)
-		return fail(STATUS_FAILED, path, "cannot clear %s: %s", path, strerror(errno));
-	return 1;
+	return clear(feature, "check");
 }
 
 int lull_check_read(const char *feature, uint64_t *escapes, char *last, unsigned int size)

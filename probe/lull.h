@@ -31,17 +31,14 @@ void lull_stats_add(const char *feature, struct sample *s);
 uint64_t lull_stat(const char *feature, const char *name);
 
 /*
- * What the parameters disable, pause, pause_us, delay_ms and fail_nth say, where the
- * workload has them, goes to the debug arm's files until the probe ends; 0 changes
- * nothing.
- */
-int lull_inject(const struct job_case *c);
-
-/*
  * The debug arm's check file: 1 and the values when it is there, 0 when not,
  * -1 on an error. `last` names the culprit, or is empty.
  */
 int lull_check_clear(const char *feature);
 int lull_check_read(const char *feature, uint64_t *escapes, char *last, unsigned int size);
+/* A value of it, 0 where it has none. */
+uint64_t lull_check(const char *feature, const char *name);
+/* Wait until it is that large; fails when it never is. */
+int lull_check_wait(const char *feature, const char *name, uint64_t at_least);
 
 #endif

@@ -80,6 +80,7 @@ static void report_problem(void)
 	out_str("what", problem.what);
 	out_str("where", problem.where);
 	out_str("hint", problem.hint);
+	out_bool("unmet", problem.status == STATUS_UNMET);
 	out_end();
 }
 

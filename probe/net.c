@@ -75,6 +75,17 @@ int net_tcp_listen(void)
 	return fd < 0 || listen(fd, 1) < 0 ? -1 : fd;
 }
 
+int net_unix_listen(void)
+{
+	struct sockaddr any = { .sa_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	/* The kernel finds an address. */
+	if (fd < 0 || bind(fd, &any, sizeof(any.sa_family)) < 0 || listen(fd, 1) < 0)
+		return -1;
+	return fd;
+}
+
 int net_tcp_pair(int pair[2])
 {
 	int door = net_tcp_listen(), one = 1;

@@ -12,6 +12,7 @@
 #include "net.h"
 #include "perturb.h"
 #include "sleepers.h"
+#include "task.h"
 #include "util.h"
 
 #define ASLEEP_LIMIT_MS 60000
@@ -178,17 +179,6 @@ static void make_sleepers(uint64_t n, void *arg, struct crew_answer *answer)
 	}
 }
 
-static bool is_asleep(pid_t pid)
-{
-	char path[64], text[512], *paren;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	if (read_file(path, text, sizeof(text)) <= 0)
-		return false;
-	paren = strrchr(text, ')');
-	return paren && paren[1] == ' ' && paren[2] == 'S';
-}
-
 int sleepers_check(void)
 {
 	unsigned int who = atomic_load(&board->broken);
@@ -210,7 +200,7 @@ static int wait_asleep(void)
 		if (check_interrupted() < 0 || sleepers_check() < 0)
 			return -1;
 		if (atomic_load(&board->ready) == many) {
-			while (seen < many && is_asleep(board->pids[seen]))
+			while (seen < many && task_state(board->pids[seen]) == 'S')
 				seen++;
 			if (seen == many)
 				return 0;

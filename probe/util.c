@@ -213,12 +213,17 @@ uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-void sleep_ns(uint64_t ns)
+struct timespec timespec_of(uint64_t ns)
 {
-	struct timespec ts = {
+	return (struct timespec){
 		.tv_sec = (time_t)(ns / 1000000000ull),
 		.tv_nsec = (long)(ns % 1000000000ull),
 	};
+}
+
+void sleep_ns(uint64_t ns)
+{
+	struct timespec ts = timespec_of(ns);
 
 	while (nanosleep(&ts, &ts) < 0 && errno == EINTR && !interrupted)
 		;

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define PRINTF(f, a) __attribute__((format(printf, f, a)))
@@ -15,6 +16,8 @@ enum status {
 	STATUS_OK = 0,
 	STATUS_CHECK_FAILED = 1,
 	STATUS_USAGE = 2,
+	/* What a safety workload needs did not come about: no verdict. */
+	STATUS_UNMET = 3,
 	STATUS_LACKING = 4,
 	STATUS_FAILED = 125,
 };
@@ -63,6 +66,7 @@ int pin_cpu(int cpu);
 
 uint64_t now_ns(void);
 /* They sleep the whole time unless interrupted. */
+struct timespec timespec_of(uint64_t ns);
 void sleep_ns(uint64_t ns);
 void sleep_ms(unsigned int ms);
 void spin_ns(uint64_t ns);

@@ -13,7 +13,6 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -159,13 +158,8 @@ static int open_unix_stream(void)
 
 static int open_unix_accept(void)
 {
-	struct sockaddr_un any = { .sun_family = AF_UNIX };
-
-	/* An address without a name: the kernel finds one. */
-	own = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (own < 0 || bind(own, (struct sockaddr *)&any, sizeof(any.sun_family)) < 0)
-		return -1;
-	return listen(own, 1);
+	own = net_unix_listen();
+	return own < 0 ? -1 : 0;
 }
 
 static long in_recv(void)

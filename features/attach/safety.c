@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #define _GNU_SOURCE
-#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "crew.h"
 #include "groups.h"
-#include "lull.h"
+#include "inject.h"
 #include "safety.h"
 #include "util.h"
 
@@ -37,12 +34,12 @@ static void switch_all_the_time(void)
 
 int safety_start(const struct job_case *c)
 {
-	if (groups_start(c) < 0 || lull_inject(c) < 0)
+	if (groups_start(c) < 0 || inject_case(c) < 0)
 		return -1;
 	if (!job_number(c, "switchers"))
 		return 0;
 	switcher = safety_fork(switch_all_the_time);
-	return switcher > 0 ? 0 : fail(STATUS_FAILED, "fork", "%s", strerror(errno));
+	return switcher < 0 ? -1 : 0;
 }
 
 void safety_stop(void)
@@ -53,12 +50,10 @@ void safety_stop(void)
 
 pid_t safety_fork(void (*fn)(void))
 {
-	pid_t probe = getpid(), pid = fork();
+	pid_t pid = crew_fork(PAUSE_NAME);
 
 	if (pid)
 		return pid;
-	crew_member(probe);
-	prctl(PR_SET_NAME, PAUSE_NAME);
 	fn();
 	_exit(1);
 }

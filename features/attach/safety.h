@@ -11,20 +11,19 @@
 #include <sys/types.h>
 
 #include "cgroup.h"
+#include "inject.h"
 #include "job.h"
 
 /* Whom the waits in fork are for. */
 #define PAUSE_NAME "lull-pause"
 
-#define SAFETY_PARAMS                                                              \
-	{ "v1", "0" }, { "switchers", "0" }, { "disable", "0" }, { "pause", "0" }, \
-	{ "pause_us", "0" }
+#define SAFETY_PARAMS { "v1", "0" }, { "switchers", "0" }, INJECT_PARAMS
 
 /* groups_start(), and all of this. */
 int safety_start(const struct job_case *c);
 void safety_stop(void);
 
-/* A child of the probe that runs fn, and is called as the waits want it. */
+/* A child of the probe that runs fn, called as the waits want it, or fail(). */
 pid_t safety_fork(void (*fn)(void));
 /* For it: nothing, until it is killed. */
 void safety_sleep(void) __attribute__((noreturn));

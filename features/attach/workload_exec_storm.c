@@ -15,6 +15,7 @@
 
 #include "crew.h"
 #include "groups.h"
+#include "inject.h"
 #include "job.h"
 #include "lull.h"
 #include "safety.h"
@@ -88,7 +89,7 @@ static int execs_round(const struct job_case *c, const char *mode, struct sample
 		return -1;
 	process = safety_fork(exec_again);
 	if (process < 0)
-		return fail(STATUS_FAILED, "fork", "%s", strerror(errno));
+		return -1;
 	sleep_ms(20);
 	for (i = 0; i < moves && !error && check_interrupted() == 0; i++) {
 		error = safety_move(&groups[i & 1], "cgroup.procs", process);
@@ -105,8 +106,8 @@ static int execs_round(const struct job_case *c, const char *mode, struct sample
 	crew_end(&process);
 	again = lull_stat("attach", "again");
 	/* Stock has no such look; held up before it, ours find another leader. */
-	if (job_number(c, "pause") && strcmp(mode, "stock") && !again && !behind)
-		return fail(STATUS_FAILED, "exec-storm", "no leader changed in time");
+	if (inject_pauses(c) && strcmp(mode, "stock") && !again && !behind)
+		return fail(STATUS_UNMET, "exec-storm", "no leader changed in time");
 	snprintf(text, sizeof(text),
 		 "%s: %" PRIu64 " moves of a process that executes, %" PRIu64
 		 " looked up again, %" PRIu64 " times not moved, errno %d, status %x",

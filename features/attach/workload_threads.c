@@ -143,7 +143,7 @@ static int threads_round(const struct job_case *c, const char *mode, struct samp
 	shared->only_exits = (int)job_number(c, "only_exits");
 	process = safety_fork(process_main);
 	if (process < 0)
-		return fail(STATUS_FAILED, "fork", "%s", strerror(errno));
+		return -1;
 	/* Half of those that are to stay come to be during the moves. */
 	while (shared->clones < 20 || shared->stayed < shared->stay / 2)
 		sleep_ms(1);

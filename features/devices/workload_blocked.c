@@ -15,6 +15,7 @@
 
 #include "cycle.h"
 #include "description.h"
+#include "inject.h"
 #include "job.h"
 #include "lull.h"
 #include "tree.h"
@@ -83,7 +84,7 @@ static int blocked_setup(const struct job_case *c)
 	char *text;
 	int ret;
 
-	if (cycle_prepare() < 0 || lull_inject(c) < 0)
+	if (cycle_prepare() < 0 || inject_case(c) < 0)
 		return -1;
 	if (watchdog_start(c) < 0)
 		return -1;
@@ -121,7 +122,7 @@ static void blocked_teardown(void)
 
 static const struct workload_param blocked_params[] = {
 	{ "families", "600" },
-	{ "disable", "0" },
+	{ "disable", "none" },
 	{ "hop", "0" },
 	{ "limit", "0" }, /* seconds for all modes, then a panic; 0: none */
 	{ 0 },

@@ -10,6 +10,7 @@
 
 #include "cycle.h"
 #include "dag.h"
+#include "inject.h"
 #include "job.h"
 #include "knob.h"
 #include "lull.h"
@@ -39,7 +40,7 @@ static struct totals {
 
 static int storm_setup(const struct job_case *c)
 {
-	if (cycle_prepare() < 0 || lull_inject(c) < 0)
+	if (cycle_prepare() < 0 || inject_case(c) < 0)
 		return -1;
 	totals.serial = !job_number(c, "pm_async");
 	if (totals.serial && knob_write("/sys/power/pm_async", "0") < 0)
@@ -164,7 +165,7 @@ static int storm_round(const struct job_case *c, const char *mode, struct sample
 		if (check_interrupted() < 0 || one_tree(c, mode) < 0)
 			return -1;
 	if (totals.happening == ABORT && !totals.aborted)
-		return fail(STATUS_FAILED, "storm", "no cycle was given up");
+		return fail(STATUS_UNMET, "storm", "no cycle was given up");
 	snprintf(text, sizeof(text),
 		 "%s: %u cycles of %" PRIu64 " trees, %u aborted; %u callbacks early, %u twice, "
 		 "%u missing, %u wrong, %u out of order, errno %d; %" PRIu64 " not queued",
@@ -179,8 +180,14 @@ static void storm_teardown(void)
 }
 
 static const struct workload_param storm_params[] = {
-	{ "trees", "20" },  { "devices", "40" }, { "sync", "30" },   { "event", "nothing" },
-	{ "pm_async", "1" }, { "name", "PM1" },   { "disable", "0" }, { "fail_nth", "0" },
+	{ "trees", "20" },
+	{ "devices", "40" },
+	{ "sync", "30" },
+	{ "event", "nothing" },
+	{ "pm_async", "1" },
+	{ "name", "PM1" },
+	{ "disable", "none" },
+	{ "fail_nth", "0" },
 	{ "proxies", "0" },
 	{ 0 },
 };

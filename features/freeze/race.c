@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What the race workloads share: a victim, injections, a verdict. */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "crew.h"
 #include "freezer.h"
-#include "knob.h"
+#include "inject.h"
 #include "lull.h"
 #include "race.h"
 #include "util.h"
-
-#define WAIT_LIMIT_MS 10000
 
 pid_t race_victim = -1;
 struct cgroup race_cgroup;
@@ -27,46 +20,14 @@ struct cgroup race_cgroup;
 static volatile uint64_t *beats;
 
 const struct workload_param race_params[] = {
-	{ "disable", "0" },
+	{ "disable", "none" },
 	{ "expect", "0" },
 	{ 0 },
 };
 
-uint64_t race_value(const char *name)
-{
-	char text[1024], line[64];
-	const char *at;
-
-	if (read_file(DEBUGFS "check", text, sizeof(text)) <= 0)
-		return 0;
-	snprintf(line, sizeof(line), "%s ", name);
-	at = strstr(text, line);
-	return at ? strtoull(at + strlen(line), NULL, 10) : 0;
-}
-
-int race_inject(const char *file, uint64_t value)
-{
-	char path[128], text[24];
-
-	snprintf(path, sizeof(path), DEBUGFS "inject/%s", file);
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
-	return knob_write(path, text);
-}
-
-int race_wait(const char *name, uint64_t at_least)
-{
-	for (int ms = 0; race_value(name) < at_least; ms++) {
-		if (ms > WAIT_LIMIT_MS)
-			return fail(STATUS_FAILED, DEBUGFS "check", "'%s' never came to %llu",
-				    name, (unsigned long long)at_least);
-		sleep_ms(1);
-	}
-	return 0;
-}
-
 void race_wait_none(const char *name)
 {
-	while (race_value(name) && check_interrupted() >= 0)
+	while (lull_check("freeze", name) && check_interrupted() >= 0)
 		sleep_ms(5);
 }
 
@@ -90,23 +51,16 @@ int race_cgroup_setup(const struct job_case *c)
 int race_begin(const struct job_case *c)
 {
 	return lull_check_clear("freeze") < 0 ? -1 :
-	       race_inject("disable", job_number(c, "disable"));
+	       inject_text("freeze", "disable", job_param(c, "disable"));
 }
 
 int race_start(const char *name, void (*body)(void))
 {
-	pid_t parent = getpid();
-
-	race_victim = fork();
-	if (race_victim < 0)
-		return fail(STATUS_FAILED, "fork", "no process: %s", strerror(errno));
-	if (!race_victim) {
-		prctl(PR_SET_NAME, name);
-		crew_member(parent);
-		body();
-		_exit(0);
-	}
-	return 0;
+	race_victim = crew_fork(name);
+	if (race_victim)
+		return race_victim < 0 ? -1 : 0;
+	body();
+	_exit(0);
 }
 
 void race_end(void)
@@ -120,13 +74,7 @@ void race_end(void)
 
 void race_teardown(void)
 {
-	char path[300];
-
-	/* A frozen task does not die of a signal. */
-	if (race_cgroup.path[0]) {
-		snprintf(path, sizeof(path), "%s/freezer.state", race_cgroup.path);
-		write_file(path, "THAWED");
-	}
+	cgroup_thaw(&race_cgroup);
 	race_end();
 }
 
@@ -174,9 +122,7 @@ void race_wait_still(void)
 int race_verdict(const struct job_case *c, const char *name, const char *mode, uint64_t got)
 {
 	bool expected = job_number(c, "expect");
-	char text[200];
 
-	snprintf(text, sizeof(text), "%s, safeguards off %s: %llu seen, %s expected", mode,
-		 job_param(c, "disable"), (unsigned long long)got, expected ? "some" : "none");
-	return report_check(c, name, !!got == expected, text);
+	return inject_verdict(c, name, mode, !!got == expected, ": %llu seen, %s expected",
+			      (unsigned long long)got, expected ? "some" : "none");
 }

@@ -3,8 +3,7 @@
  * Races that a freezer can lose, one workload each, with the window held open
  * by the injections of a debug kernel. A workload says what it expects (param
  * expect: 0 nobody escapes, 1 somebody does), so that the variant that lacks a
- * safeguard (param disable: bits of enum freeze_safeguard) is seen to fail by
- * the same test.
+ * safeguard (param disable: its name) is seen to fail by the same test.
  */
 #ifndef LULL_FREEZE_RACE_H
 #define LULL_FREEZE_RACE_H
@@ -30,14 +29,8 @@ int race_setup(const struct job_case *c);
 int race_cgroup_setup(const struct job_case *c);
 void race_teardown(void);
 
-/* A value of the kernel's check file, 0 where it has none. */
-uint64_t race_value(const char *name);
-/* Wait until it is that large. */
-int race_wait(const char *name, uint64_t at_least);
-/* Wait until it is 0. */
+/* Wait until that value of the kernel's check file is 0. */
 void race_wait_none(const char *name);
-/* Set an injection; the journal takes it back. */
-int race_inject(const char *file, uint64_t value);
 /* The verdicts of old are forgotten, the case's safeguards are off. */
 int race_begin(const struct job_case *c);
 

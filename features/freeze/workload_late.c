@@ -12,6 +12,8 @@
 #include "crew.h"
 #include "freezer.h"
 #include "helper.h"
+#include "inject.h"
+#include "lull.h"
 #include "race.h"
 #include "util.h"
 
@@ -53,18 +55,18 @@ static int exec_setup(const struct job_case *c)
 
 static int hold(const struct job_case *c, const char *where, unsigned int until)
 {
-	return race_begin(c) < 0 || race_inject("window_ms", 500) < 0 ?
-	       -1 : race_inject(where, until);
+	return race_begin(c) < 0 || inject_number("freeze", "window_ms", 500) < 0 ?
+	       -1 : inject_number("freeze", where, until);
 }
 
 static int freeze_with(const struct job_case *c, const char *held, const char *mode,
 		       struct sample *s)
 {
-	if (race_wait(held, 1) < 0 || freezer_cycle(s, false) < 0)
+	if (lull_check_wait("freeze", held, 1) < 0 || freezer_cycle(s, false) < 0)
 		return -1;
-	if (race_value(held))
+	if (lull_check("freeze", held))
 		return fail(STATUS_FAILED, held, "who was held was never let go");
-	return race_verdict(c, "FZ5", mode, race_value("escapes"));
+	return race_verdict(c, "FZ5", mode, lull_check("freeze", "escapes"));
 }
 
 /* A helper that nobody waits for, which is a child of kthreadd. */

@@ -3,13 +3,14 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "crew.h"
 #include "freezer.h"
+#include "inject.h"
+#include "lull.h"
 #include "race.h"
 #include "suspend.h"
 #include "util.h"
@@ -19,12 +20,12 @@ static int fz1_round(const struct job_case *c, const char *mode, struct sample *
 {
 	int ret;
 
-	if (race_begin(c) < 0 || race_inject("exit_hold_ms", 1000) < 0 ||
-	    race_start(HOLD, race_at_once) < 0 || race_wait("held", 1) < 0)
+	if (race_begin(c) < 0 || inject_number("freeze", "exit_hold_ms", 3000) < 0 ||
+	    race_start(HOLD, race_at_once) < 0 || lull_check_wait("freeze", "held", 1) < 0)
 		return -1;
 	ret = freezer_cycle(s, false);
 	if (!ret)
-		ret = race_verdict(c, "FZ1", mode, race_value("held_at_end"));
+		ret = race_verdict(c, "FZ1", mode, lull_check("freeze", "held_at_end"));
 	/* The next round's task must be the only one that is held. */
 	race_wait_none("held");
 	race_end();
@@ -40,8 +41,8 @@ static int fz6_one(const struct job_case *c, struct sample *s, bool company)
 	pid_t self = getpid(), other = -1;
 	int ret;
 
-	if (race_begin(c) < 0 || race_inject("window_ms", 200) < 0 ||
-	    race_inject("thaw_between", 1) < 0 || race_start(THAW, race_in_naps) < 0)
+	if (race_begin(c) < 0 || inject_number("freeze", "window_ms", 200) < 0 ||
+	    inject_number("freeze", "thaw_between", 1) < 0 || race_start(THAW, race_in_naps) < 0)
 		return -1;
 	/*
 	 * With somebody who runs and has to be waited for, the first wait is in
@@ -56,11 +57,11 @@ static int fz6_one(const struct job_case *c, struct sample *s, bool company)
 	}
 	sleep_ms(50);
 	ret = freezer_cycle(s, false);
-	race_inject("thaw_between", 0);
+	inject_number("freeze", "thaw_between", 0);
 	crew_end(&other);
 	race_end();
-	if (!ret && !race_value("thawed_between"))
-		ret = fail(STATUS_FAILED, "FZ6", "nobody was thawed: the test tested nothing");
+	if (!ret && !lull_check("freeze", "thawed_between"))
+		ret = fail(STATUS_UNMET, "FZ6", "nobody was thawed: the test tested nothing");
 	return ret;
 }
 
@@ -75,7 +76,7 @@ static int fz6_round(const struct job_case *c, const char *mode, struct sample *
 		for (int i = 0; i < tries && !escapes; i++) {
 			if (fz6_one(c, s, company) < 0)
 				return -1;
-			escapes = race_value("escapes");
+			escapes = lull_check("freeze", "escapes");
 		}
 		if (race_verdict(c, "FZ6", mode, escapes) < 0)
 			return -1;
@@ -91,22 +92,22 @@ static int fz7_round(const struct job_case *c, const char *mode, struct sample *
 {
 	int error;
 
-	if (race_begin(c) < 0 || race_inject("window_ms", 1200) < 0 ||
+	if (race_begin(c) < 0 || inject_number("freeze", "window_ms", 4000) < 0 ||
 	    race_start(HOLD, race_busily) < 0 || cgroup_attach(&race_cgroup, race_victim) < 0 ||
 	    cgroup_set(&race_cgroup, "freezer.state", "FROZEN") < 0)
 		return -1;
 	race_wait_still();
-	if (race_inject("left_hold_ms", 600) < 0 ||
+	if (inject_number("freeze", "left_hold_ms", 2500) < 0 ||
 	    cgroup_set(&race_cgroup, "freezer.state", "THAWED") < 0 ||
-	    race_wait("left_held", 1) < 0)
+	    lull_check_wait("freeze", "left_held", 1) < 0)
 		return -1;
 	/* No measured cycle: to clear the trace waits for who is held. */
 	error = suspend_cycle();
-	sample_add(s, "left_held", race_value("left_held"));
-	race_inject("left_hold_ms", 0);
+	sample_add(s, "left_held", lull_check("freeze", "left_held"));
+	inject_number("freeze", "left_hold_ms", 0);
 	race_end();
 	return error ? suspend_failed(error) :
-		       race_verdict(c, "FZ7", mode, race_value("escapes"));
+		       race_verdict(c, "FZ7", mode, lull_check("freeze", "escapes"));
 }
 
 /* FZ9: cgroup freeze, PM freeze, PM thaw, cgroup thaw; the task lives on. */
@@ -123,9 +124,10 @@ static int fz9_try(const struct job_case *c, struct sample *s, void (*body)(void
 	if (cgroup_set(&race_cgroup, "freezer.state", "FROZEN") < 0)
 		return -1;
 	race_wait_still();
-	if (race_inject("thaw_between", thaw_between) < 0 || freezer_cycle(s, false) < 0)
+	if (inject_number("freeze", "thaw_between", thaw_between) < 0 ||
+	    freezer_cycle(s, false) < 0)
 		return -1;
-	race_inject("thaw_between", 0);
+	inject_number("freeze", "thaw_between", 0);
 	/* A thaw behind the cgroup's back is none of the task's doing. */
 	*stayed = thaw_between || !race_moves(200);
 	if (cgroup_set(&race_cgroup, "freezer.state", "THAWED") < 0)
@@ -143,17 +145,15 @@ static int fz9_one(const struct job_case *c, const char *mode, struct sample *s,
 	/* One that happens to be awake is signalled, and does not. */
 	int tries = escapes ? 6 : 1;
 	bool stayed = true, went = true;
-	char text[200];
 
 	for (; tries && stayed && went; tries--) {
 		if (fz9_try(c, s, body, thaw_between, &stayed, &went) < 0)
 			return -1;
 	}
-	snprintf(text, sizeof(text), "%s, safeguards off %s, %s%s: %s, %s", mode,
-		 job_param(c, "disable"), how, thaw_between ? ", thawed meanwhile" : "",
-		 stayed ? "stayed frozen" : "ran although its cgroup is frozen",
-		 went ? "ran again" : "never ran again");
-	return report_check(c, "FZ9", stayed != escapes && went, text);
+	return inject_verdict(c, "FZ9", mode, stayed != escapes && went, ", %s%s: %s, %s", how,
+			      thaw_between ? ", thawed meanwhile" : "",
+			      stayed ? "stayed frozen" : "ran although its cgroup is frozen",
+			      went ? "ran again" : "never ran again");
 }
 
 static int fz9_round(const struct job_case *c, const char *mode, struct sample *s)

@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include "freezer.h"
+#include "inject.h"
 #include "knob.h"
+#include "lull.h"
 #include "race.h"
 #include "suspend.h"
 #include "util.h"
@@ -78,8 +80,9 @@ static int fz13_timeout(const struct job_case *c, const char *mode)
 {
 	struct attempt a = { .what = "a task that refuses" };
 
-	if (knob_write(TIMEOUT, "300") < 0 || race_inject("exit_hold_ms", 2500) < 0 ||
-	    race_start(HOLD, race_at_once) < 0 || race_wait("held", 1) < 0 || attempt(&a) < 0)
+	if (knob_write(TIMEOUT, "300") < 0 || inject_number("freeze", "exit_hold_ms", 2500) < 0 ||
+	    race_start(HOLD, race_at_once) < 0 || lull_check_wait("freeze", "held", 1) < 0 ||
+	    attempt(&a) < 0)
 		return -1;
 	a.says = log_has(a.mark, "refusing to freeze") && log_has(a.mark, HOLD);
 	if (knob_write(TIMEOUT, "20000") < 0)
@@ -95,8 +98,8 @@ static int fz13_wakeup(const struct job_case *c, const char *mode)
 
 	if (read_file("/sys/power/wakeup_count", count, sizeof(count)) <= 0)
 		return fail(STATUS_LACKING, "/sys/power/wakeup_count", "cannot read it");
-	if (race_inject("exit_hold_ms", 500) < 0 || race_start(HOLD, race_at_once) < 0 ||
-	    race_wait("held", 1) < 0)
+	if (inject_number("freeze", "exit_hold_ms", 500) < 0 ||
+	    race_start(HOLD, race_at_once) < 0 || lull_check_wait("freeze", "held", 1) < 0)
 		return -1;
 	if (write_file("/sys/power/wakeup_count", count) < 0 ||
 	    write_file("/sys/power/wake_lock", "lull") < 0)

@@ -18,14 +18,12 @@
 #include "crew.h"
 #include "freezer.h"
 #include "helper.h"
-#include "knob.h"
+#include "inject.h"
 #include "lull.h"
 #include "util.h"
 
 #define EXEC_NAME "lull-storm-exec"
 #define SWITCH "/sys/module/lull/parameters/freeze"
-#define DISABLE "/sys/kernel/debug/lull/freeze/inject/disable"
-#define WINDOW "/sys/kernel/debug/lull/freeze/inject/window_ms"
 
 static struct crew crew;
 
@@ -164,9 +162,10 @@ static int storm_setup(const struct job_case *c)
 		return -1;
 	if (job_number(c, "umh") && helper_install() < 0)
 		return -1;
-	if (job_number(c, "disable") && knob_write(DISABLE, job_param(c, "disable")) < 0)
+	if (inject_case(c) < 0)
 		return -1;
-	if (job_number(c, "window") && knob_write(WINDOW, job_param(c, "window")) < 0)
+	if (job_number(c, "window") &&
+	    inject_number("freeze", "window_ms", job_number(c, "window")) < 0)
 		return -1;
 	if (crew_start(&crew, start_loops, (void *)c) < 0 || crew_do(&crew, 0) < 0)
 		return -1;
@@ -218,7 +217,7 @@ static const struct workload_param storm_params[] = {
 	{ "switchers", "0" },
 	{ "cycles", "1" },
 	/* Debug kernels: safeguards to do without, and how long to stay frozen. */
-	{ "disable", "0" },
+	{ "disable", "none" },
 	{ "window", "0" },
 	{ 0 },
 };

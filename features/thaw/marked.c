@@ -59,19 +59,13 @@ static int make_timer(void)
 
 int marked_start(void)
 {
-	pid_t probe = getpid();
-
 	diary = crew_memory(sizeof(*diary));
 	if (!diary || make_timer() < 0)
 		return -1;
-	marked = fork();
-	if (marked < 0)
-		return fail(STATUS_FAILED, "fork", "no process: %s", strerror(errno));
-	if (!marked) {
-		crew_member(probe);
+	marked = crew_fork(NULL);
+	if (!marked)
 		sleep_and_tell();
-	}
-	return 0;
+	return marked < 0 ? -1 : 0;
 }
 
 static int set_timer(long ns)

@@ -26,10 +26,7 @@ static int open_timer(struct pair *p)
 
 static int arm_timer(struct pair *p)
 {
-	struct itimerspec at = {
-		.it_value.tv_sec = (time_t)(p->due / 1000000000),
-		.it_value.tv_nsec = (long)(p->due % 1000000000),
-	};
+	struct itimerspec at = { .it_value = timespec_of(p->due) };
 
 	return timerfd_settime(p->in, TFD_TIMER_ABSTIME, &at, NULL);
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "pair.h"
+#include "util.h"
 
 /* A sleeper's own. */
 static timer_t timer;
@@ -61,7 +62,7 @@ static int64_t wait_signalfd(struct pair *p, int64_t ns)
 
 static int64_t wait_sigtimedwait(struct pair *p, int64_t ns)
 {
-	struct timespec ts = { .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 };
+	struct timespec ts = timespec_of(ns < 0 ? 0 : (uint64_t)ns);
 	siginfo_t info;
 	sigset_t set;
 
@@ -81,10 +82,7 @@ static int queue_signal(struct pair *p, uint32_t n)
 
 static int arm_signal(struct pair *p)
 {
-	struct itimerspec at = {
-		.it_value.tv_sec = (time_t)(p->due / 1000000000),
-		.it_value.tv_nsec = (long)(p->due % 1000000000),
-	};
+	struct itimerspec at = { .it_value = timespec_of(p->due) };
 
 	return timer_settime(timer, TIMER_ABSTIME, &at, NULL);
 }

@@ -77,13 +77,8 @@ static int open_tcp_accept(struct pair *p)
 
 static int open_unix_accept(struct pair *p)
 {
-	struct sockaddr any = { .sa_family = AF_UNIX };
-
-	/* An address without a name: the kernel finds one. */
-	p->in = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (p->in < 0 || bind(p->in, &any, sizeof(any.sa_family)) < 0)
-		return -1;
-	return listen(p->in, 1);
+	p->in = net_unix_listen();
+	return p->in < 0 ? -1 : 0;
 }
 
 static int limit(struct pair *p, int64_t ns)

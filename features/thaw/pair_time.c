@@ -8,16 +8,11 @@
 #include <unistd.h>
 
 #include "pair.h"
-
-static struct timespec spec(uint64_t ns)
-{
-	return (struct timespec){ .tv_sec = (time_t)(ns / 1000000000),
-				  .tv_nsec = (long)(ns % 1000000000) };
-}
+#include "util.h"
 
 static int64_t wait_futex(struct pair *p, int64_t ns)
 {
-	struct timespec ts = spec(ns < 0 ? 0 : (uint64_t)ns);
+	struct timespec ts = timespec_of(ns < 0 ? 0 : (uint64_t)ns);
 	uint32_t word = p->word;
 
 	if (word != p->acked)
@@ -36,7 +31,7 @@ static int wake_futex(struct pair *p, uint32_t n)
 
 static int64_t wait_nanosleep(struct pair *p, int64_t ns)
 {
-	struct timespec ts = spec(ns < 0 ? 0 : (uint64_t)ns);
+	struct timespec ts = timespec_of(ns < 0 ? 0 : (uint64_t)ns);
 
 	(void)p;
 	if (!nanosleep(&ts, NULL))
@@ -53,7 +48,7 @@ static int arm_nothing(struct pair *p)
 
 static int64_t wait_until(struct pair *p, int64_t ns)
 {
-	struct timespec ts = spec(p->due);
+	struct timespec ts = timespec_of(p->due);
 
 	(void)ns;
 	errno = clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
@@ -62,7 +57,7 @@ static int64_t wait_until(struct pair *p, int64_t ns)
 
 static int64_t wait_futex_until(struct pair *p, int64_t ns)
 {
-	struct timespec ts = spec(p->due);
+	struct timespec ts = timespec_of(p->due);
 
 	(void)ns;
 	if (!syscall(SYS_futex, &p->word, FUTEX_WAIT_BITSET, p->word, &ts, NULL,

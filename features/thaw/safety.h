@@ -18,8 +18,8 @@
 /* Longer than whatever a host delays; who needs as long never comes. */
 #define TRIAL_LIMIT_MS 30000
 
-/* Safeguards to do without, bits of the kernel's inject/disable. */
-#define TRIAL_PARAMS { "disable", "0" }
+/* Safeguards to do without, by name. */
+#define TRIAL_PARAMS { "disable", "none" }
 
 /* Ready for trial_cycle(), with the case's safeguards off. */
 int trial_setup(const struct job_case *c);
@@ -36,23 +36,9 @@ struct trial_times {
 /* trial_cycle(), and when that was. */
 int trial_timed_cycle(struct trial_times *times);
 
-/* Set one of the injections of thaw; the journal takes it back. */
-int trial_inject(const char *file, uint64_t value);
-/* Forget what the check file says. */
-int trial_check_clear(void);
-/* A value of it, 0 where it has none. */
-uint64_t trial_check(const char *name);
-/* Wait until it is that large; fails when it never is. */
-int trial_check_wait(const char *name, uint64_t at_least);
-
 /* A child of the probe, which ends with it; a PID, or -1 with fail() called. */
 pid_t trial_fork(const char *name, void (*body)(void *arg), void *arg);
-/* Freeze a v1 cgroup, until it says that it is; thaw it, if there is one. */
-int trial_freeze(const struct cgroup *cg);
-void trial_thaw(const struct cgroup *cg);
-/* The letter of /proc/PID/stat, or 0 where there is no such task. */
-char trial_state(pid_t pid);
-/* Wait until it is one of those letters; fails when it never is. */
+/* Wait until task_state() is one of those letters; fails when it never is. */
 int trial_state_wait(pid_t pid, const char *letters);
 /* The same without a problem: false when it is none of them in time. */
 bool trial_comes_to(pid_t pid, const char *letters);
@@ -62,7 +48,5 @@ bool trial_dies(pid_t *pid);
 void trial_end(pid_t *pid);
 /* A word that others write comes to be at least that, within the limit. */
 bool trial_reaches(const volatile uint32_t *word, uint32_t at_least);
-/* How often the task has gone to sleep: who is not woken does not again. */
-uint64_t trial_sleeps(pid_t pid);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "crew.h"
 #include "crowd.h"
+#include "inject.h"
 #include "lull.h"
 #include "safety.h"
 #include "snapshot.h"
@@ -124,7 +125,7 @@ static int try_one(const char *kind, const struct when *when, bool *got, bool *l
 
 static int try_all(const struct job_case *c, const struct when *when, const char *mode)
 {
-	char text[300], bad[120] = "";
+	char bad[120] = "";
 	bool got, lives;
 
 	for (const char *const *kind = kinds; *kind; kind++) {
@@ -136,9 +137,8 @@ static int try_all(const struct job_case *c, const struct when *when, const char
 		snprintf(bad, sizeof(bad), "%s%s", *kind, got ? " (never woke again)" : "");
 		break;
 	}
-	snprintf(text, sizeof(text), "%s, safeguards off %s, %s: a wakeup was swallowed in %s", mode,
-		 job_param(c, "disable"), when->text, *bad ? bad : "none");
-	return report_check(c, when->check, !*bad, text);
+	return inject_verdict(c, when->check, mode, !*bad, ", %s: a wakeup was swallowed in %s",
+			      when->text, *bad ? bad : "none");
 }
 
 static int beside_round(const struct job_case *c, const char *mode, struct sample *s)

@@ -13,9 +13,11 @@
 #include <unistd.h>
 
 #include "crew.h"
+#include "inject.h"
 #include "lull.h"
 #include "pair.h"
 #include "safety.h"
+#include "task.h"
 #include "util.h"
 #include "workload.h"
 
@@ -46,8 +48,7 @@ static int arm(struct victim *v)
 	timer_t timer;
 
 	v->due = now_ns() + v->in_ns;
-	at.it_value.tv_sec = (time_t)(v->due / 1000000000);
-	at.it_value.tv_nsec = (long)(v->due % 1000000000);
+	at.it_value = timespec_of(v->due);
 	if (timer_create(CLOCK_MONOTONIC, &ev, &timer) < 0)
 		return -1;
 	return timer_settime(timer, TIMER_ABSTIME, &at, NULL);
@@ -107,7 +108,7 @@ static int start_victims(uint64_t in_ns)
 			return fail(STATUS_FAILED, kinds[i], "the victim did not start: %s",
 				    strerror(v->error));
 		/* One that is on its way is signalled, and not frozen in place. */
-		while (!v->busy && trial_state(v->pid) != 'S' && now_ns() < v->due)
+		while (!v->busy && task_state(v->pid) != 'S' && now_ns() < v->due)
 			sleep_ms(1);
 	}
 	return 0;
@@ -129,7 +130,7 @@ static void reap(char *alive, size_t size)
 		size_t len = strlen(alive);
 
 		/* One is enough to wait for: the others have had as long. */
-		if (len ? trial_state(victims[i].pid) == 'Z' : trial_dies(&victims[i].pid))
+		if (len ? task_state(victims[i].pid) == 'Z' : trial_dies(&victims[i].pid))
 			continue;
 		snprintf(alive + len, size - len, "%s%s", len ? ", " : "", kinds[i]);
 	}
@@ -138,7 +139,7 @@ static void reap(char *alive, size_t size)
 /* Whether all is well. */
 static int report(const struct job_case *c, const char *mode, const char *when)
 {
-	char text[400], alive[160] = "", last[64] = "";
+	char alive[160] = "", last[64] = "";
 	uint64_t escapes = 0;
 
 	/* Of freeze's checker: whoever runs before the thaw. */
@@ -147,11 +148,10 @@ static int report(const struct job_case *c, const char *mode, const char *when)
 	reap(alive, sizeof(alive));
 	if (check_interrupted() < 0)
 		return -1;
-	snprintf(text, sizeof(text),
-		 "%s, safeguards off %s, killed %s: %" PRIu64 " ran before the thaw%s%s; alive"
-		 " after it: %s", mode, job_param(c, "disable"), when, escapes,
-		 escapes ? ", last " : "", escapes ? last : "", *alive ? alive : "none");
-	if (report_check(c, "FZ11", !escapes && !*alive, text) < 0)
+	if (inject_verdict(c, "FZ11", mode, !escapes && !*alive,
+			   ", killed %s: %" PRIu64 " ran before the thaw%s%s; alive after it: %s",
+			   when, escapes, escapes ? ", last " : "", escapes ? last : "",
+			   *alive ? alive : "none") < 0)
 		return -1;
 	return !escapes && !*alive;
 }
@@ -175,7 +175,7 @@ static int while_frozen(const struct job_case *c, const char *mode)
 			return report(c, mode, "while frozen");
 		stop_victims();
 	}
-	return fail(STATUS_FAILED, "killed", "nobody was killed while all were frozen");
+	return fail(STATUS_UNMET, "killed", "nobody was killed while all were frozen");
 }
 
 static int just_before(const struct job_case *c, const char *mode)

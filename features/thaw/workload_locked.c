@@ -13,17 +13,18 @@
 #include <fcntl.h>
 #include <linux/aio_abi.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "crew.h"
+#include "inject.h"
 #include "knob.h"
 #include "pair.h"
 #include "safety.h"
 #include "suspend.h"
+#include "task.h"
 #include "util.h"
 #include "workload.h"
 
@@ -143,8 +144,8 @@ static void keep_submitting(void *arg)
 
 static bool is_held(void)
 {
-	return two->holder && two->waiter && two->inside && trial_state(two->holder) == 'S' &&
-	       trial_state(two->waiter) == 'D';
+	return two->holder && two->waiter && two->inside && task_state(two->holder) == 'S' &&
+	       task_state(two->waiter) == 'D';
 }
 
 /* Until the one sleeps in its call, and the other is stuck behind it. */
@@ -157,7 +158,7 @@ static int wait_held(void)
 			return fail(STATUS_LACKING, source->kind->name, "this cannot be tried: %s",
 				    strerror(two->error));
 		if (ms > TRIAL_LIMIT_MS)
-			return fail(STATUS_FAILED, source->kind->name,
+			return fail(STATUS_UNMET, source->kind->name,
 				    "nobody waits for who waits: nothing would be tested");
 		if (check_interrupted() < 0)
 			return -1;
@@ -194,7 +195,6 @@ static int both_go_on(bool *go_on)
 static int locked_round(const struct job_case *c, const char *mode, struct sample *s)
 {
 	uint64_t cycles = job_number(c, "cycles"), done;
-	char text[240];
 	int error = 0;
 	bool go_on = false;
 
@@ -210,11 +210,11 @@ static int locked_round(const struct job_case *c, const char *mode, struct sampl
 	if (both_go_on(&go_on) < 0)
 		return -1;
 	sample_add(s, "cycles", (double)done);
-	snprintf(text, sizeof(text), "%s, safeguards off %s, %s: %llu of %llu cycles%s%s, %s", mode,
-		 job_param(c, "disable"), job_param(c, "how"), (unsigned long long)done,
-		 (unsigned long long)cycles, error ? ", then " : "", error ? strerror(error) : "",
-		 go_on ? "both go on" : "they do not go on");
-	return report_check(c, "FZ12", !error && go_on, text);
+	return inject_verdict(c, "FZ12", mode, !error && go_on,
+			      ", %s: %llu of %llu cycles%s%s, %s", job_param(c, "how"),
+			      (unsigned long long)done, (unsigned long long)cycles,
+			      error ? ", then " : "", error ? strerror(error) : "",
+			      go_on ? "both go on" : "they do not go on");
 }
 
 static int start(const char *how)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "crowd.h"
+#include "inject.h"
 #include "lull.h"
 #include "safety.h"
 #include "snapshot.h"
@@ -151,7 +152,6 @@ static int orders_round(const struct job_case *c, const char *mode, struct sampl
 {
 	struct faults f = { 0 };
 	unsigned int tasks;
-	char text[300];
 	int ret = crowd_start(&crowd, NULL);
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(orders); i++) {
@@ -166,9 +166,8 @@ static int orders_round(const struct job_case *c, const char *mode, struct sampl
 	crowd_stop(&crowd);
 	sample_add(s, "steps", f.steps);
 	sample_add(s, "faults", f.n);
-	snprintf(text, sizeof(text), "%s, safeguards off %s: %u tasks, %u steps, %u faults%s%s",
-		 mode, job_param(c, "disable"), tasks, f.steps, f.n, f.n ? ": " : "", f.first);
-	return report_check(c, "FZ9", !f.n, text);
+	return inject_verdict(c, "FZ9", mode, !f.n, ": %u tasks, %u steps, %u faults%s%s", tasks,
+			      f.steps, f.n, f.n ? ": " : "", f.first);
 }
 
 static int orders_setup(const struct job_case *c)

@@ -5,11 +5,11 @@
  */
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "crew.h"
+#include "inject.h"
 #include "knob.h"
 #include "lull.h"
 #include "safety.h"
@@ -38,7 +38,7 @@ static int freeze_in_vain(void)
 {
 	int error;
 
-	if (trial_check_clear() < 0 || trial_inject("hold", 1) < 0 ||
+	if (lull_check_clear("thaw") < 0 || inject_number("thaw", "hold", 1) < 0 ||
 	    knob_write(TIMEOUT, GIVE_UP_MS) < 0)
 		return -1;
 	error = suspend_cycle();
@@ -47,16 +47,16 @@ static int freeze_in_vain(void)
 	if (error != EBUSY)
 		return fail(STATUS_FAILED, TIMEOUT, "the freezer did not give up: %s",
 			    strerror(error));
-	if (!trial_check("held"))
-		return fail(STATUS_FAILED, TRIAL_HOLD, "nobody was held: nothing was tested");
+	if (!lull_check("thaw", "held"))
+		return fail(STATUS_UNMET, TRIAL_HOLD, "nobody was held: nothing was tested");
 	return 0;
 }
 
 /* Who was passed over cannot be killed, but a right thaw finds it. */
 static int rescue(void)
 {
-	if (trial_inject("disable", 0) < 0 || trial_inject("hold", 0) < 0 ||
-	    knob_write(TIMEOUT, "20000") < 0)
+	if (inject_text("thaw", "disable", INJECT_NONE) < 0 ||
+	    inject_number("thaw", "hold", 0) < 0 || knob_write(TIMEOUT, "20000") < 0)
 		return -1;
 	return trial_cycle();
 }
@@ -64,10 +64,9 @@ static int rescue(void)
 static int passed_round(const struct job_case *c, const char *mode, struct sample *s)
 {
 	uint64_t passed;
-	char text[200];
 	bool moves;
 
-	if (trial_inject("disable", job_number(c, "disable")) < 0)
+	if (inject_text("thaw", "disable", job_param(c, "disable")) < 0)
 		return -1;
 	*beats = 0;
 	task = trial_fork(TRIAL_HOLD, run_busily, NULL);
@@ -77,7 +76,7 @@ static int passed_round(const struct job_case *c, const char *mode, struct sampl
 		return fail(STATUS_FAILED, TRIAL_HOLD, "the task does not run at all");
 	if (freeze_in_vain() < 0)
 		return -1;
-	passed = trial_check("passed");
+	passed = lull_check("thaw", "passed");
 	/* It may have counted on until it was held. */
 	*beats = 0;
 	moves = trial_reaches(beats, 2);
@@ -86,10 +85,8 @@ static int passed_round(const struct job_case *c, const char *mode, struct sampl
 	crew_end(&task);
 
 	sample_add(s, "passed", (double)passed);
-	snprintf(text, sizeof(text), "%s, safeguards off %s: passed over %llu times, %s", mode,
-		 job_param(c, "disable"), (unsigned long long)passed,
-		 moves ? "runs again" : "never ran again");
-	return report_check(c, "FZ8", moves, text);
+	return inject_verdict(c, "FZ8", mode, moves, ": passed over %llu times, %s",
+			      (unsigned long long)passed, moves ? "runs again" : "never ran again");
 }
 
 static int passed_setup(const struct job_case *c)

@@ -7,8 +7,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -17,6 +15,7 @@
 #include "crew.h"
 #include "mark.h"
 #include "net.h"
+#include "task.h"
 #include "util.h"
 #include "workload.h"
 
@@ -134,19 +133,6 @@ static int throw_byte(const struct side *side)
 	return write(side->out, "", 1) == 1 ? 0 : -1;
 }
 
-/* How often a process has given up the CPU to sleep. */
-static uint64_t slept(pid_t pid)
-{
-	static const char key[] = "\nvoluntary_ctxt_switches:";
-	char path[64], text[4096], *at;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	if (read_file(path, text, sizeof(text)) <= 0)
-		return 0;
-	at = strstr(text, key);
-	return at ? strtoull(at + strlen(key), NULL, 10) : 0;
-}
-
 static void answer(void)
 {
 	while (!catch_byte(&sides[1]) && !throw_byte(&sides[1]))
@@ -217,16 +203,10 @@ static int pingpong_setup(const struct job_case *c)
 
 static int start_partner(void)
 {
-	pid_t probe = getpid();
-
-	partner = fork();
-	if (partner < 0)
-		return fail(STATUS_FAILED, "fork", "no process: %s", strerror(errno));
-	if (!partner) {
-		crew_member(probe);
+	partner = crew_fork(NULL);
+	if (!partner)
 		answer();
-	}
-	return 0;
+	return partner < 0 ? -1 : 0;
 }
 
 static int measure(uint64_t turns, struct sample *s)
@@ -236,8 +216,8 @@ static int measure(uint64_t turns, struct sample *s)
 
 	if (play(WARM) < 0)
 		return -1;
-	ours = slept(getpid());
-	theirs = slept(partner);
+	ours = task_sleeps(getpid());
+	theirs = task_sleeps(partner);
 	begin = now_ns();
 	mark_begin();
 	ret = play(turns);
@@ -246,7 +226,7 @@ static int measure(uint64_t turns, struct sample *s)
 	sample_add(s, "turns", (double)turns);
 	if (ret < 0)
 		return -1;
-	if (slept(getpid()) - ours < turns || slept(partner) - theirs < turns)
+	if (task_sleeps(getpid()) - ours < turns || task_sleeps(partner) - theirs < turns)
 		return fail(STATUS_FAILED, "pingpong", "somebody had the byte without a sleep");
 	return 0;
 }

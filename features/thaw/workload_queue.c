@@ -5,12 +5,12 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cgroup.h"
 #include "crew.h"
+#include "inject.h"
 #include "pair.h"
 #include "safety.h"
 #include "util.h"
@@ -67,7 +67,7 @@ static int start_waiter(unsigned int i, void (*body)(void *arg))
 static void stop_waiters(void)
 {
 	/* A frozen one does not die. */
-	trial_thaw(&cgroup);
+	cgroup_thaw(&cgroup);
 	for (size_t i = 0; i < ARRAY_SIZE(waiters); i++)
 		trial_end(&waiters[i]);
 	if (queue)
@@ -80,12 +80,12 @@ static int try_kind(const struct pair_kind *kind, bool *second, bool *first)
 	memset(queue, 0, sizeof(*queue));
 	if (pair_open(&queue->pair, kind) < 0 || start_waiter(0, first_main) < 0 ||
 	    start_waiter(1, second_main) < 0 || cgroup_attach(&cgroup, waiters[0]) < 0 ||
-	    trial_freeze(&cgroup) < 0)
+	    cgroup_freeze(&cgroup) < 0)
 		return -1;
 	if (kind->wake(&queue->pair, 1) < 0)
 		return fail(STATUS_FAILED, kind->name, "cannot wake: %s", strerror(errno));
 	*second = trial_reaches(&queue->got, SECOND);
-	trial_thaw(&cgroup);
+	cgroup_thaw(&cgroup);
 	*first = !*second && trial_reaches(&queue->got, FIRST);
 	if (check_interrupted() < 0)
 		return -1;
@@ -98,15 +98,15 @@ static int one_kind(const struct job_case *c, const char *mode, const char *name
 {
 	const struct pair_kind *kind = pair_kind_named(name);
 	bool second = false, first = false;
-	char text[200];
 
 	if (!kind || try_kind(kind, &second, &first) < 0)
 		return -1;
 	stop_waiters();
-	snprintf(text, sizeof(text), "%s, safeguards off %s, %s: the second waiter %s%s", mode,
-		 job_param(c, "disable"), name, second ? "was woken" : "slept on",
-		 first ? ", the first had it when its cgroup was thawed" : "");
-	return report_check(c, "queue", second, text) < 0 ? -1 : second;
+	if (inject_verdict(c, "queue", mode, second, ", %s: the second waiter %s%s", name,
+			   second ? "was woken" : "slept on",
+			   first ? ", the first had it when its cgroup was thawed" : "") < 0)
+		return -1;
+	return second;
 }
 
 static int queue_setup(const struct job_case *c)

@@ -16,6 +16,7 @@
 #include "crew.h"
 #include "pair.h"
 #include "safety.h"
+#include "task.h"
 #include "util.h"
 #include "workload.h"
 
@@ -138,10 +139,10 @@ static int stays(pid_t pid, char letter)
 	/* Only from a cycle on one knows that it has gone to sleep. */
 	if (trial_cycle() < 0)
 		return -1;
-	before = trial_sleeps(pid);
+	before = task_sleeps(pid);
 	if (trial_cycle() < 0)
 		return -1;
-	return before && trial_state(pid) == letter && trial_sleeps(pid) == before;
+	return before && task_state(pid) == letter && task_sleeps(pid) == before;
 }
 
 static bool is_woken(void)
@@ -236,7 +237,7 @@ static int traced_later(void)
 {
 	if (start_sleeper() < 0 || trial_cycle() < 0 || trace(PTRACE_ATTACH, 0) < 0)
 		return -1;
-	if (!is_told(SIGSTOP) || trial_state(task) != 't')
+	if (!is_told(SIGSTOP) || task_state(task) != 't')
 		return 0;
 	return trace(PTRACE_DETACH, 0) < 0 ? -1 : is_woken();
 }

@@ -10,8 +10,10 @@
 #include <string.h>
 
 #include "crew.h"
+#include "inject.h"
 #include "pair.h"
 #include "safety.h"
+#include "task.h"
 #include "util.h"
 #include "workload.h"
 
@@ -97,7 +99,7 @@ static int asleep_in_time(void)
 	for (unsigned int i = 0; i < nsleepers; i++) {
 		const struct sleeper *s = &sleepers[i];
 
-		while (!s->done && trial_state(s->pid) != 'S') {
+		while (!s->done && task_state(s->pid) != 'S') {
 			if (check_interrupted() < 0)
 				return -1;
 			sleep_ms(1);
@@ -198,20 +200,17 @@ static const char *or_none(const char *list)
 static int report(const struct job_case *c, const char *mode, struct sample *s,
 		  const struct result *r)
 {
-	char text[1100];
 	bool good = !*r->late && !*r->early && !*r->other;
 
 	sample_add(s, "latest", (double)r->latest);
-	snprintf(text, sizeof(text),
-		 "%s, safeguards off %s: never or late: %s; early: %s; with another result: %s;"
-		 " at most %" PRIu64 " us late (%s)", mode, job_param(c, "disable"),
-		 or_none(r->late), or_none(r->early), or_none(r->other), r->latest / 1000,
-		 r->latest_kind);
-	if (report_check(c, "timeouts", good, text) < 0)
+	if (inject_verdict(c, "timeouts", mode, good,
+			   ": never or late: %s; early: %s; with another result: %s;"
+			   " at most %" PRIu64 " us late (%s)",
+			   or_none(r->late), or_none(r->early), or_none(r->other),
+			   r->latest / 1000, r->latest_kind) < 0)
 		return -1;
-	snprintf(text, sizeof(text), "%s, safeguards off %s: interrupted: %s", mode,
-		 job_param(c, "disable"), or_none(r->interrupted));
-	return report_check(c, "EINTR", !*r->interrupted, text);
+	return inject_verdict(c, "EINTR", mode, !*r->interrupted, ": interrupted: %s",
+			      or_none(r->interrupted));
 }
 
 static int timeouts_setup(const struct job_case *c)
@@ -240,7 +239,7 @@ static int timeouts_round(const struct job_case *c, const char *mode, struct sam
 	if (ret < 0)
 		return -1;
 	if (!ret)
-		return fail(STATUS_FAILED, "timeouts", "none was over while all were frozen");
+		return fail(STATUS_UNMET, "timeouts", "none was over while all were frozen");
 	return report(c, mode, s, &result);
 }
 

@@ -4,12 +4,12 @@
  * random moments before, while and after PM freezes the machine, that task too.
  */
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "crew.h"
 #include "crowd.h"
+#include "inject.h"
 #include "lull.h"
 #include "safety.h"
 #include "util.h"
@@ -95,7 +95,6 @@ static int toggled_round(const struct job_case *c, const char *mode, struct samp
 {
 	uint64_t cycles = job_number(c, "cycles");
 	struct found f = { 0 };
-	char text[240];
 	uint64_t i;
 
 	if (crowd_start(&crowd, NULL) < 0)
@@ -115,11 +114,10 @@ static int toggled_round(const struct job_case *c, const char *mode, struct samp
 	}
 	toggled_end();
 	sample_add(s, "rested", f.rested);
-	snprintf(text, sizeof(text),
-		 "%s, safeguards off %s: %llu cycles, %u with the cgroup frozen after it%s%s %s",
-		 mode, job_param(c, "disable"), (unsigned long long)i, f.rested,
-		 f.faults ? ": " : "", f.faults ? f.name : "", f.faults ? f.what : "");
-	return report_check(c, "FZ9", !f.faults, text);
+	return inject_verdict(c, "FZ9", mode, !f.faults,
+			      ": %llu cycles, %u with the cgroup frozen after it%s%s %s",
+			      (unsigned long long)i, f.rested, f.faults ? ": " : "",
+			      f.faults ? f.name : "", f.faults ? f.what : "");
 }
 
 static int toggled_setup(const struct job_case *c)

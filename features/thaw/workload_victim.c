@@ -7,7 +7,7 @@
 
 #include "cgroup.h"
 #include "crew.h"
-#include "knob.h"
+#include "inject.h"
 #include "pair.h"
 #include "safety.h"
 #include "util.h"
@@ -49,7 +49,7 @@ static int kill_victim(void)
 
 static void stop_victim(void)
 {
-	trial_thaw(&cgroup);
+	cgroup_thaw(&cgroup);
 	trial_end(&victim);
 	if (pair)
 		pair_close(pair);
@@ -58,23 +58,21 @@ static void stop_victim(void)
 static int one_kind(const struct job_case *c, const char *mode, const char *name)
 {
 	const struct pair_kind *kind = pair_kind_named(name);
-	char text[160];
 	bool dies;
 
 	if (!kind || pair_open(pair, kind) < 0)
 		return -1;
 	victim = trial_fork(name, victim_main, NULL);
 	if (victim < 0 || set_score(victim, "1000") < 0 || pair_wait_asleep(pair) < 0 ||
-	    cgroup_attach(&cgroup, victim) < 0 || trial_freeze(&cgroup) < 0 ||
+	    cgroup_attach(&cgroup, victim) < 0 || cgroup_freeze(&cgroup) < 0 ||
 	    kill_victim() < 0)
 		return -1;
 	dies = trial_dies(&victim);
 	if (check_interrupted() < 0)
 		return -1;
 	stop_victim();
-	snprintf(text, sizeof(text), "%s, safeguards off %s: the victim in %s %s", mode,
-		 job_param(c, "disable"), name, dies ? "dies" : "stays frozen");
-	return report_check(c, "victim", dies, text);
+	return inject_verdict(c, "victim", mode, dies, ": the victim in %s %s", name,
+			      dies ? "dies" : "stays frozen");
 }
 
 static int victim_setup(const struct job_case *c)

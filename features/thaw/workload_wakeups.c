@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "inject.h"
 #include "perturb.h"
 #include "safety.h"
 #include "storm.h"
@@ -47,7 +48,7 @@ static int run_storm(const struct job_case *c, uint64_t *cycles)
 static int report_storm(const struct job_case *c, const char *mode, struct sample *s,
 			bool all, uint64_t cycles)
 {
-	char text[900], lost[400];
+	char lost[400];
 	struct storm_count count;
 
 	storm_count(&count);
@@ -57,18 +58,17 @@ static int report_storm(const struct job_case *c, const char *mode, struct sampl
 	sample_add(s, "in_window", (double)count.in_window);
 	sample_add(s, "interrupted", (double)count.interrupted);
 	if (all && !count.least_held)
-		return fail(STATUS_FAILED, "wakeups",
+		return fail(STATUS_UNMET, "wakeups",
 			    "none of some kind was held up in %" PRIu64 " cycles", cycles);
 	storm_list_lost(lost, sizeof(lost));
-	snprintf(text, sizeof(text),
-		 "%s, safeguards off %s: %" PRIu64 " wakeups of %u kinds (at least %" PRIu64
-		 " of each), %" PRIu64 " cycles held up %" PRIu64 " (at least %" PRIu64
-		 " of each; %" PRIu64 " came to a frozen system), %" PRIu64 " in wrong order, %"
-		 PRIu64 " times EINTR; lost: %s",
-		 mode, job_param(c, "disable"), count.wakeups, count.kinds, count.least, cycles,
-		 count.held, count.least_held, count.in_window, count.wrong, count.interrupted,
-		 all ? "none" : lost);
-	return report_check(c, "FZ8", all && !count.wrong, text);
+	return inject_verdict(c, "FZ8", mode, all && !count.wrong,
+			      ": %" PRIu64 " wakeups of %u kinds (at least %" PRIu64
+			      " of each), %" PRIu64 " cycles held up %" PRIu64 " (at least %"
+			      PRIu64 " of each; %" PRIu64 " came to a frozen system), %" PRIu64
+			      " in wrong order, %" PRIu64 " times EINTR; lost: %s",
+			      count.wakeups, count.kinds, count.least, cycles, count.held,
+			      count.least_held, count.in_window, count.wrong, count.interrupted,
+			      all ? "none" : lost);
 }
 
 /* All are asleep, nobody wakes them, and no call may return. */

@@ -15,7 +15,6 @@
 #include "inject.h"
 #include "job.h"
 #include "knob.h"
-#include "lull.h"
 #include "pages.h"
 #include "perturb.h"
 #include "util.h"
@@ -50,7 +49,7 @@ static int changed_setup(const struct job_case *c)
 	    knob_write(SLOW "/completion_nsec", SLOW_NS) < 0 ||
 	    knob_write(SLOW "/power", "1") < 0)
 		return -1;
-	return lull_inject(c);
+	return inject_case(c);
 }
 
 /* There is a page on its way to the device. */
@@ -133,13 +132,13 @@ static int changed_round(const struct job_case *c, const char *mode, struct samp
 	}
 	zram_stop(&zram);
 	if (tally.changed < wanted && !tally.wrong) {
-		fail(STATUS_FAILED, "changed", "%u of %u slots changed in time, in %u cycles",
+		fail(STATUS_UNMET, "changed", "%u of %u slots changed in time, in %u cycles",
 		     tally.changed, wanted, i);
 		return fail_hint("is the host too slow for writes of " SLOW_NS " ns?");
 	}
 	snprintf(text, sizeof(text), "%s: %u slots changed meanwhile, %" PRIu64 " pages wrong",
 		 mode, tally.changed, tally.wrong);
-	return report_statement(c, "ZS5", !tally.wrong, text);
+	return inject_statement(c, "ZS5", !tally.wrong, text);
 }
 
 static void changed_teardown(void)
@@ -152,6 +151,8 @@ static const struct workload_param changed_params[] = {
 	{ "changes", "12" },
 	{ "cycles", "200" },
 	INJECT_PARAMS,
+	{ "delay_ms", "0" },
+	{ "broken", "none" },
 	{ 0 },
 };
 

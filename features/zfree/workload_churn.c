@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdbool.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,6 @@
 #include "crew.h"
 #include "inject.h"
 #include "job.h"
-#include "knob.h"
 #include "lull.h"
 #include "pages.h"
 #include "util.h"
@@ -45,11 +45,20 @@ static volatile struct tally {
 static struct zram zram = ZRAM_NONE;
 static struct crew crew;
 
+/* A page that cannot be read back is a wrong one, and the end of its worker. */
+static void unreadable(int sig)
+{
+	(void)sig;
+	__atomic_add_fetch(&tally->wrong, 1, __ATOMIC_RELAXED);
+	_exit(1);
+}
+
 /* One area is older than the other, so that slots of both are interleaved. */
 static void worker(uint64_t seed)
 {
 	struct pages areas[2] = { 0 };
 
+	signal(SIGBUS, unreadable);
 	for (uint64_t i = 0;; i++) {
 		struct pages *area = &areas[i % 2];
 
@@ -176,7 +185,7 @@ static int churn_setup(const struct job_case *c)
 		return -1;
 	if (job_number(c, "zswap") && zswap_start(job_param(c, "algorithm")) < 0)
 		return -1;
-	return lull_inject(c);
+	return inject_case(c);
 }
 
 /* `fresh` is what there was before: the header of the swap area. */
@@ -204,7 +213,7 @@ static int report(const struct job_case *c, const char *mode, const struct zram_
 	snprintf(text, sizeof(text), "%s: %llu areas out, %llu read back, %llu pages wrong", mode,
 		 (unsigned long long)tally->out, (unsigned long long)tally->checked,
 		 (unsigned long long)tally->wrong);
-	if (report_statement(c, "ZS1", tally->checked && !tally->wrong && !tally->failed, text) < 0)
+	if (inject_statement(c, "ZS1", tally->checked && !tally->wrong && !tally->failed, text) < 0)
 		return -1;
 	snprintf(text, sizeof(text),
 		 "%s: at rest %lld bytes more, %lld compressed, %lld used, %llu missed, "
@@ -212,7 +221,7 @@ static int report(const struct job_case *c, const char *mode, const struct zram_
 		 (long long)(stat->compr_data_size - fresh->compr_data_size),
 		 (long long)(stat->mem_used_total - fresh->mem_used_total),
 		 (unsigned long long)missed, (unsigned long long)in_zswap);
-	return report_statement(c, "ZS4", !in_zswap && nothing_left(c, fresh, stat, missed), text);
+	return inject_statement(c, "ZS4", !in_zswap && nothing_left(c, fresh, stat, missed), text);
 }
 
 /* Until so many areas were read back: a slow machine takes longer. */
@@ -220,7 +229,7 @@ static int wait_checked(uint64_t checks)
 {
 	uint64_t before = 0, since = now_ns();
 
-	while (tally->checked < checks && check_interrupted() >= 0) {
+	while (tally->checked < checks && !tally->wrong && check_interrupted() >= 0) {
 		if (tally->checked != before)
 			since = now_ns();
 		before = tally->checked;
@@ -282,6 +291,8 @@ static const struct workload_param churn_params[] = {
 	{ "writeback", "0" },
 	{ "recompress", "0" },
 	INJECT_PARAMS,
+	{ "delay_ms", "0" },
+	{ "broken", "none" },
 	{ 0 },
 };
 

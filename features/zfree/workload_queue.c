@@ -57,7 +57,7 @@ static int keep_away(void)
 {
 	for (uint64_t i = 0; !lull_stat("zfree", "queued"); i++) {
 		if (i == 20)
-			return fail(STATUS_FAILED, "queue", "nothing is left to the worker");
+			return fail(STATUS_UNMET, "queue", "nothing is left to the worker");
 		if (cycle(i) < 0)
 			return -1;
 		sleep_ms(50);
@@ -83,10 +83,10 @@ static int verdict(const struct job_case *c, const char *name, bool ok, const ch
 
 	/* Neither held nor broken. */
 	if (!before)
-		return fail(STATUS_FAILED, what, "no object waited");
+		return fail(STATUS_UNMET, what, "no object waited");
 	snprintf(text, sizeof(text), "%s: %" PRIu64 " objects waited, %" PRIu64 " after it", what,
 		 before, after);
-	return report_statement(c, name, ok, text);
+	return inject_statement(c, name, ok, text);
 }
 
 static int drained_by(const struct job_case *c, const char *name, const char *what,
@@ -211,7 +211,7 @@ static int on_failslab(const struct job_case *c)
 	snprintf(text, sizeof(text), "%" PRIu64 " of %d devices could not be made", refused,
 		 ALLOCATIONS);
 	/* Some have to be refused, or nothing was injected, and not all of them. */
-	return report_statement(c, "failslab", refused && refused < ALLOCATIONS, text);
+	return inject_statement(c, "failslab", refused && refused < ALLOCATIONS, text);
 }
 
 /* Without memory for rings everything is freed at once. */
@@ -228,7 +228,7 @@ static int on_no_rings(const struct job_case *c)
 	full = lull_stat("zfree", "full");
 	snprintf(text, sizeof(text), "%" PRIu64 " objects freed at once, %" PRIu64 " queued", full,
 		 lull_stat("zfree", "queued"));
-	return report_statement(c, "rings", full && !lull_stat("zfree", "queued"), text);
+	return inject_statement(c, "rings", full && !lull_stat("zfree", "queued"), text);
 }
 
 static const struct event {
@@ -251,7 +251,7 @@ static int queue_setup(const struct job_case *c)
 		return fail(STATUS_FAILED, "sched_getaffinity", "%s", strerror(errno));
 	if (pin_cpu(0) < 0)
 		return -1;
-	return lull_inject(c);
+	return inject_case(c);
 }
 
 static int queue_round(const struct job_case *c, const char *mode, struct sample *s)
@@ -279,6 +279,8 @@ static void queue_teardown(void)
 static const struct workload_param queue_params[] = {
 	{ "event", "destroy" },
 	INJECT_PARAMS,
+	{ "delay_ms", "0" },
+	{ "broken", "none" },
 	{ 0 },
 };
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lull.files import repo_root
+from lull.host.files import repo_root
 from lull.vm.probe_build import FLAGS, build_probe
 
 HERE = Path(__file__).parent
@@ -47,8 +47,9 @@ def trial_probe(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def trial(trial_probe: Path, tmp_path: Path) -> Callable[..., Lines]:
     """Runs a workload of trial.c in some modes; its kernel is in tmp_path."""
 
-    def run(workload: str, *order: str) -> Lines:
-        job = f"lull-job 1\ncase 0 {workload}\norder {' '.join(order)}\nend\n"
+    def run(workload: str, *order: str, **params: str) -> Lines:
+        said = "".join(f"param {name} {value}\n" for name, value in params.items())
+        job = f"lull-job 1\ncase 0 {workload}\n{said}order {' '.join(order)}\nend\n"
         done = subprocess.run(
             [trial_probe, "--job", "-"],
             env={**os.environ, "TRIAL": str(tmp_path)},

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from lull.files import repo_root
+from lull.host.files import repo_root
 from lull.vm.probe_build import FLAGS
 
 FIVE = ("epoll", "poll", "pipe", "futex", "nanosleep")

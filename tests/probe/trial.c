@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "inject.h"
 #include "knob.h"
 #include "suspend.h"
 #include "trace.h"
@@ -170,3 +171,5 @@ static const struct workload leaves = {
 };
 
 WORKLOAD(leaves);
+
+INJECT_NAMES(inject);

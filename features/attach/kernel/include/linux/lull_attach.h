@@ -10,6 +10,7 @@
 #define _LINUX_LULL_ATTACH_H
 
 #include <linux/lull_attach_group.h>
+#include <linux/lull_debug.h>
 #include <linux/types.h>
 
 struct cgroup;
@@ -28,7 +29,7 @@ enum lull_attach_counter {
 };
 
 /* Safeguards that a test kernel can switch off, to see their tests fail. */
-enum lull_attach_safeguard {
+LULL_SAFEGUARDS(ATTACH, attach, {
 	LULL_ATTACH_READERS,	/* CG1, 3, 5: fork, exec and exit hold the group */
 	LULL_ATTACH_CHILD,	/* CG2: a child's group is held while it is made */
 	LULL_ATTACH_LINKED,	/* CG2: who is in no list yet is nowhere */
@@ -37,17 +38,17 @@ enum lull_attach_safeguard {
 	LULL_ATTACH_PUT,	/* CG7: unlock first, then drop the reference */
 	LULL_ATTACH_SWITCH,	/* CG8: modes change while nobody is inside */
 	LULL_ATTACH_SINGLE,	/* CG9: only who is single-threaded is alone */
-};
+});
 
 /* Where a test kernel can be made to wait, so that others meet it there. */
-enum lull_attach_point {
+LULL_POINTS(ATTACH, attach, {
 	LULL_ATTACH_AT_FORK,	/* parent locked, child not visible yet */
 	LULL_ATTACH_AT_VISIBLE,	/* child visible, not in its cgroup yet */
 	LULL_ATTACH_AT_LOCK,	/* looked up, not locked yet */
 	LULL_ATTACH_AT_EXECUTE,	/* tasks gathered, not moved yet */
 	LULL_ATTACH_AT_UNLOCK,	/* moved, not unlocked yet */
 	LULL_ATTACH_AT_EXIT,	/* exiting, still in its cgroup */
-};
+});
 
 #ifdef CONFIG_LULL_ATTACH
 
@@ -133,14 +134,8 @@ static inline ssize_t lull_attach_write(struct kernfs_open_file *of,
 #endif /* CONFIG_LULL_ATTACH */
 
 #if defined(CONFIG_LULL_ATTACH) && defined(CONFIG_LULL_DEBUG)
-bool lull_attach_guarded(enum lull_attach_safeguard guard);
 void lull_attach_pause(enum lull_attach_point point);
 #else
-static inline bool lull_attach_guarded(enum lull_attach_safeguard guard)
-{
-	return true;
-}
-
 static inline void lull_attach_pause(enum lull_attach_point point) { }
 #endif
 

@@ -9,6 +9,7 @@
 #define _LINUX_LULL_DEVICES_H
 
 #include <linux/jump_label.h>
+#include <linux/lull_debug.h>
 #include <linux/types.h>
 
 enum lull_devices_mode {
@@ -42,7 +43,7 @@ enum lull_devices_counter {
 };
 
 /* Safeguards that a test kernel can switch off, to see their tests fail. */
-enum lull_devices_safeguard {
+LULL_SAFEGUARDS(DEVICES, devices, {
 	LULL_DEVICES_WAITS,	/* PM1, PM6: who is started waits for the rest */
 	LULL_DEVICES_CLAIM,	/* PM2: one of those that start it handles it */
 	LULL_DEVICES_CLEAR,	/* PM3: all are made ready before any is started */
@@ -54,7 +55,7 @@ enum lull_devices_safeguard {
 	LULL_DEVICES_FLAG,	/* PM11: nobody is async who is not for dpm_wait() */
 	LULL_DEVICES_WORD,	/* PM9: what several write is written as an atomic */
 	LULL_DEVICES_WALK_ROOM,	/* PM10: also of those that the walk starts */
-};
+});
 
 #ifdef CONFIG_LULL_DEVICES
 
@@ -81,15 +82,9 @@ static inline void lull_devices_walk(enum lull_devices_phase nr) { }
 #endif /* CONFIG_LULL_DEVICES */
 
 #if defined(CONFIG_LULL_DEVICES) && defined(CONFIG_LULL_DEBUG)
-bool lull_devices_guarded(enum lull_devices_safeguard guard);
 bool lull_devices_no_memory(struct device *dev);
 void lull_devices_hop(void);
 #else
-static inline bool lull_devices_guarded(enum lull_devices_safeguard guard)
-{
-	return true;
-}
-
 static inline bool lull_devices_no_memory(struct device *dev)
 {
 	return false;

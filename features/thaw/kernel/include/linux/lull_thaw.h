@@ -13,6 +13,7 @@
 
 #include <linux/fs.h>
 #include <linux/jump_label.h>
+#include <linux/lull_debug.h>
 #include <linux/sched.h>
 #include <linux/socket.h>
 #include <linux/uio.h>
@@ -34,15 +35,15 @@ struct sock;
 #define MSG_FREEZABLE_PM	(0x00800000 * IS_ENABLED(CONFIG_LULL_THAW))
 
 /* Safeguards that a test kernel can switch off, to see their tests fail. */
-enum thaw_safeguard {
-	THAW_GUARD_SETTLE,	/* FZ8: the walk sees who came before it */
-	THAW_GUARD_REASONS,	/* FZ9: thaw nobody who has a reason left */
-	THAW_GUARD_LEAVE,	/* FZ9: out of the queue, if a cgroup remains */
-	THAW_GUARD_PM_ONLY,	/* FZ8: no cgroup freezes such a wait in place */
-	THAW_GUARD_SAVED,	/* FZ10: a wakeup meanwhile is remembered */
-	THAW_GUARD_VICTIM,	/* FZ11: a victim of the OOM killer may die */
-	THAW_GUARD_USER,	/* FZ12: only calls that hold no lock */
-};
+LULL_SAFEGUARDS(THAW, thaw, {
+	LULL_THAW_SETTLE,	/* FZ8: the walk sees who came before it */
+	LULL_THAW_REASONS,	/* FZ9: thaw nobody who has a reason left */
+	LULL_THAW_LEAVE,	/* FZ9: out of the queue, if a cgroup remains */
+	LULL_THAW_PM_ONLY,	/* FZ8: no cgroup freezes such a wait in place */
+	LULL_THAW_SAVED,	/* FZ10: a wakeup meanwhile is remembered */
+	LULL_THAW_VICTIM,	/* FZ11: a victim of the OOM killer may die */
+	LULL_THAW_USER,	/* FZ12: only calls that hold no lock */
+});
 
 #ifdef CONFIG_LULL_THAW
 
@@ -120,17 +121,11 @@ static inline bool lull_thaw_walk(void)
 
 /* What test kernels hold and spoil. */
 #if defined(CONFIG_LULL_THAW) && defined(CONFIG_LULL_DEBUG)
-bool lull_thaw_guarded(enum thaw_safeguard guard);
 void lull_thaw_debug_saved(struct task_struct *p);
 void lull_thaw_debug_restore(struct task_struct *p);
 void lull_thaw_debug_hold(void);
 void lull_thaw_debug_begin(void);
 #else
-static inline bool lull_thaw_guarded(enum thaw_safeguard guard)
-{
-	return true;
-}
-
 static inline void lull_thaw_debug_saved(struct task_struct *p) { }
 static inline void lull_thaw_debug_restore(struct task_struct *p) { }
 static inline void lull_thaw_debug_hold(void) { }
@@ -147,7 +142,7 @@ static inline bool lull_thaw_direct(struct kiocb *iocb,
 				    const struct iov_iter *iter)
 {
 	return (user_backed_iter(iter) && (!iocb || is_sync_kiocb(iocb))) ||
-	       !lull_thaw_guarded(THAW_GUARD_USER);
+	       !lull_thaw_guarded(LULL_THAW_USER);
 }
 
 /* The state in which a read or a write of a file sleeps. */

@@ -10,6 +10,7 @@
 #define _LINUX_LULL_ZFREE_H
 
 #include <linux/jump_label.h>
+#include <linux/lull_debug.h>
 #include <linux/mm_types.h>
 #include <linux/types.h>
 
@@ -32,7 +33,7 @@ enum lull_zfree_counter {
 };
 
 /* Safeguards that a test kernel can switch off, to see their tests fail. */
-enum lull_zfree_safeguard {
+LULL_SAFEGUARDS(ZFREE, zfree, {
 	LULL_ZFREE_DETACH,	/* ZS1: no handle stays in a slot that is free */
 	LULL_ZFREE_REREAD,	/* ZS2: a location is read again under the lock */
 	LULL_ZFREE_PAGE_LOCKS,	/* ZS3: pages that others hold are left alone */
@@ -46,15 +47,15 @@ enum lull_zfree_safeguard {
 	LULL_ZFREE_PRESSURE,	/* ZS9: the shrinker drains */
 	LULL_ZFREE_SLOT_LOCK,	/* ZS11: a slot that is being read is missed */
 	LULL_ZFREE_RINGS,	/* there is memory for the worker's rings */
-};
+});
 
 /* Where a test kernel can be made to wait, so that others meet it there. */
-enum lull_zfree_point {
+LULL_POINTS(ZFREE, zfree, {
 	LULL_ZFREE_AT_FREE,	/* class known, its lock not taken yet */
 	LULL_ZFREE_AT_MIGRATE,	/* page locked, no other lock taken yet */
 	LULL_ZFREE_AT_PUBLISH,	/* between a handle and its count */
 	LULL_ZFREE_AT_READ,	/* slot locked, its handle read and not used yet */
-};
+});
 
 #ifdef CONFIG_LULL_ZFREE
 
@@ -94,15 +95,9 @@ static inline void lull_zfree_count(enum lull_zfree_counter counter, u64 n) { }
 #endif /* CONFIG_LULL_ZFREE */
 
 #if defined(CONFIG_LULL_ZFREE) && defined(CONFIG_LULL_DEBUG)
-bool lull_zfree_guarded(enum lull_zfree_safeguard guard);
 void lull_zfree_pause(enum lull_zfree_point point);
 unsigned int lull_zfree_delay_ms(unsigned int usual);
 #else
-static inline bool lull_zfree_guarded(enum lull_zfree_safeguard guard)
-{
-	return true;
-}
-
 static inline void lull_zfree_pause(enum lull_zfree_point point) { }
 static inline unsigned int lull_zfree_delay_ms(unsigned int usual)
 {

@@ -19,20 +19,10 @@
 /* The waits are for tasks of this name; but for the writer's, which is any. */
 #define PAUSE_COMM "lull-pause"
 
-/* Bits of enum lull_attach_safeguard that are switched off. */
-static u32 disabled;
-/* Bits of enum lull_attach_point at which tasks wait. */
-static u32 pauses;
-static u32 pause_us = 200;
+LULL_DEFINE_SAFEGUARDS(ATTACH, attach);
+LULL_DEFINE_POINTS(ATTACH, attach);
 
-/**
- * lull_attach_guarded - is a safeguard on? Always, but in a test of its test
- * @guard: which
- */
-bool lull_attach_guarded(enum lull_attach_safeguard guard)
-{
-	return !(READ_ONCE(disabled) & BIT(guard));
-}
+static u32 pause_us = 200;
 
 /**
  * lull_attach_pause - wait, where a test asked for it
@@ -40,7 +30,7 @@ bool lull_attach_guarded(enum lull_attach_safeguard guard)
  */
 void lull_attach_pause(enum lull_attach_point point)
 {
-	if (!(READ_ONCE(pauses) & BIT(point)))
+	if (!lull_attach_pauses_at(point))
 		return;
 	if ((point <= LULL_ATTACH_AT_VISIBLE || point == LULL_ATTACH_AT_EXIT) &&
 	    strcmp(current->comm, PAUSE_COMM))
@@ -124,8 +114,8 @@ DEFINE_DEBUGFS_ATTRIBUTE(worker_fops, worker_get, worker_set, "%llu\n");
  */
 void __init attach_debug_files(struct dentry *dir)
 {
-	debugfs_create_x32("disable", 0644, dir, &disabled);
-	debugfs_create_x32("pause", 0644, dir, &pauses);
+	lull_choice_file("disable", dir, &lull_attach_safeguard_choice);
+	lull_choice_file("pause", dir, &lull_attach_point_choice);
 	debugfs_create_u32("pause_us", 0644, dir, &pause_us);
 	debugfs_create_file("worker", 0644, dir, NULL, &worker_fops);
 }

@@ -12,25 +12,14 @@
 #include "internal.h"
 #include "tree.h"
 
-/* Bits of enum lull_devices_safeguard that are switched off. */
-static u32 disabled;
+LULL_DEFINE_SAFEGUARDS(DEVICES, devices);
+
 /* Each so manieth order for a worker fails as if memory were short; 0: none. */
 static u32 fail_nth;
 /* The walk starts on one CPU, and goes to another. */
 static bool hop;
 /* Trees get links for sync_state(), too. */
 static bool proxies;
-
-/**
- * lull_devices_guarded - is a safeguard on? Always, but in a test of its test
- * @guard: which
- *
- * Return: true where it is.
- */
-bool lull_devices_guarded(enum lull_devices_safeguard guard)
-{
-	return !(READ_ONCE(disabled) & BIT(guard));
-}
 
 static bool is_of_tree(const struct device *dev)
 {
@@ -86,7 +75,7 @@ bool devices_has_proxies(void)
  */
 void __init devices_debug_files(struct dentry *dir)
 {
-	debugfs_create_x32("disable", 0644, dir, &disabled);
+	lull_choice_file("disable", dir, &lull_devices_safeguard_choice);
 	debugfs_create_u32("fail_nth", 0644, dir, &fail_nth);
 	debugfs_create_bool("hop", 0644, dir, &hop);
 	debugfs_create_bool("proxies", 0644, dir, &proxies);

@@ -40,8 +40,8 @@ struct hold {
 	struct task_struct *who;
 };
 
-/* Bits of enum freeze_safeguard that are switched off. */
-static u32 disabled;
+LULL_DEFINE_SAFEGUARDS(FREEZE, freeze);
+
 static u32 exit_hold_ms;
 static u32 left_hold_ms;
 static u32 window_ms;
@@ -54,11 +54,6 @@ static atomic_t windows, escapes, helpers, unlisted;
 static atomic_t held, held_at_end, left_held, thawed_between;
 static struct hold exec_hold, fork_hold;
 static char last_escape[TASK_COMM_LEN + 32];
-
-bool freeze_guarded(enum freeze_safeguard guard)
-{
-	return !(READ_ONCE(disabled) & BIT(guard));
-}
 
 static void escaped(struct task_struct *p, const char *how)
 {
@@ -346,7 +341,7 @@ void __init freeze_debug_init(struct dentry *dir)
 
 	debugfs_create_file("check", 0644, dir, NULL, &check_fops);
 	debugfs_create_file("warn", 0200, inject, NULL, &warn_fops);
-	debugfs_create_x32("disable", 0644, inject, &disabled);
+	lull_choice_file("disable", inject, &lull_freeze_safeguard_choice);
 	debugfs_create_u32("exit_hold_ms", 0644, inject, &exit_hold_ms);
 	debugfs_create_u32("exec_hold", 0644, inject, &exec_hold.until);
 	debugfs_create_u32("fork_hold", 0644, inject, &fork_hold.until);

@@ -265,7 +265,7 @@ void __lull_freeze_rest(bool freeze)
 
 	if (freeze) {
 		freeze_arrive();
-	} else if (freeze_guarded(FREEZE_GUARD_REST)) {
+	} else if (lull_freeze_guarded(LULL_FREEZE_REST)) {
 		/*
 		 * Nobody may take this task for frozen any more (FZ7). It may
 		 * have been, and not freezing() any more is what the OOM
@@ -287,7 +287,7 @@ bool __lull_freeze_may_thaw(struct task_struct *p)
 {
 	lockdep_assert_held(&freezer_lock);
 
-	if (freezing(p) && freeze_guarded(FREEZE_GUARD_REASONS))
+	if (freezing(p) && lull_freeze_guarded(LULL_FREEZE_REASONS))
 		return false;
 	lull_freeze_thaws++;
 	return true;
@@ -301,7 +301,7 @@ void __lull_freeze_dead(void)
 
 void __lull_freeze_exec(void)
 {
-	if (!freeze_guarded(FREEZE_GUARD_EXEC))
+	if (!lull_freeze_guarded(LULL_FREEZE_EXEC))
 		return;
 	/*
 	 * flags before pm_freezing: pairs with the barrier in start_walk().

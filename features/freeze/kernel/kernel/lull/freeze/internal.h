@@ -2,6 +2,7 @@
 #ifndef _LULL_FREEZE_INTERNAL_H
 #define _LULL_FREEZE_INTERNAL_H
 
+#include <linux/lull_debug.h>
 #include <linux/lull_freeze.h>
 #include <linux/spinlock.h>
 
@@ -71,22 +72,20 @@ void freeze_arrive(void);
 bool freeze_wait_for_arrivals(unsigned int todo, int usecs);
 
 /* Safeguards that a test kernel can switch off, to see their tests fail. */
-enum freeze_safeguard {
-	FREEZE_GUARD_REST,	/* FZ7: RUNNING before freezer_lock drops */
-	FREEZE_GUARD_FORKS,	/* FZ6 (i) */
-	FREEZE_GUARD_THAWS,	/* FZ6 (ii) */
-	FREEZE_GUARD_EXEC,	/* FZ6 (iii): exec of a helper freezes itself */
-	FREEZE_GUARD_WATCH,	/* revisit tasks that are not freezing yet */
-	FREEZE_GUARD_REVISIT,	/* FZ5: revisit pending tasks at all */
-	FREEZE_GUARD_REASONS,	/* FZ9: thaw nobody who has a reason left */
-};
+LULL_SAFEGUARDS(FREEZE, freeze, {
+	LULL_FREEZE_REST,	/* FZ7: RUNNING before freezer_lock drops */
+	LULL_FREEZE_FORKS,	/* FZ6 (i) */
+	LULL_FREEZE_THAWS,	/* FZ6 (ii) */
+	LULL_FREEZE_EXEC,	/* FZ6 (iii): exec of a helper freezes itself */
+	LULL_FREEZE_WATCH,	/* revisit tasks that are not freezing yet */
+	LULL_FREEZE_REVISIT,	/* FZ5: revisit pending tasks at all */
+	LULL_FREEZE_REASONS,	/* FZ9: thaw nobody who has a reason left */
+});
 
 #ifdef CONFIG_LULL_DEBUG
-bool freeze_guarded(enum freeze_safeguard guard);
 void freeze_debug_between(void);
 void __init freeze_debug_init(struct dentry *dir);
 #else
-static inline bool freeze_guarded(enum freeze_safeguard guard) { return true; }
 static inline void freeze_debug_between(void) { }
 static inline void freeze_debug_init(struct dentry *dir) { }
 #endif

@@ -118,7 +118,7 @@ static unsigned int visit_user(struct freeze_session *s, struct task_struct *p)
 	 * their way to exec and victims of the OOM killer change it. They are
 	 * looked at again for as long as others are.
 	 */
-	if (todo || (!at_rest(p) && freeze_guarded(FREEZE_GUARD_WATCH)))
+	if (todo || (!at_rest(p) && lull_freeze_guarded(LULL_FREEZE_WATCH)))
 		keep_pending(s, p);
 	return todo;
 }
@@ -242,7 +242,7 @@ static unsigned int walk_pending(struct freeze_session *s)
 /* Under tasklist_lock. */
 static bool nobody_new(struct freeze_session *s)
 {
-	if (s->forks == total_forks || !freeze_guarded(FREEZE_GUARD_FORKS))
+	if (s->forks == total_forks || !lull_freeze_guarded(LULL_FREEZE_FORKS))
 		return true;
 	freeze_count(FREEZE_FULL_FORKS, 1);
 	return false;
@@ -250,7 +250,7 @@ static bool nobody_new(struct freeze_session *s)
 
 static bool nobody_thawed(struct freeze_session *s)
 {
-	if (s->thaws == thaws_now() || !freeze_guarded(FREEZE_GUARD_THAWS))
+	if (s->thaws == thaws_now() || !lull_freeze_guarded(LULL_FREEZE_THAWS))
 		return true;
 	freeze_count(FREEZE_FULL_THAWS, 1);
 	return false;
@@ -302,7 +302,7 @@ unsigned int freeze_user_pass(struct freeze_session *s)
 	else
 		return walk_users_locked(s);
 
-	if (!freeze_guarded(FREEZE_GUARD_REVISIT))
+	if (!lull_freeze_guarded(LULL_FREEZE_REVISIT))
 		return 0;
 	if (!todo && !array_holds_now(s))
 		todo = walk_users_locked(s);
@@ -370,7 +370,7 @@ unsigned int freeze_kernel_pass(struct freeze_session *s)
 
 	freeze_arrivals_reset();
 
-	todo = freeze_guarded(FREEZE_GUARD_REVISIT) ? walk_pending(s) : 0;
+	todo = lull_freeze_guarded(LULL_FREEZE_REVISIT) ? walk_pending(s) : 0;
 	read_lock(&tasklist_lock);
 	todo += visit_children(kthreadd_task);
 	/*

@@ -19,8 +19,8 @@
 /* How long one is held, or waited for, that should have gone on by itself. */
 #define HOLD_LIMIT_MS 60000
 
-/* Bits of enum thaw_safeguard that are switched off. */
-static u32 disabled;
+LULL_DEFINE_SAFEGUARDS(THAW, thaw);
+
 /* Hold the next task of that name; written by user space. */
 static u32 hold;
 
@@ -31,11 +31,6 @@ static struct task_struct *seen_running;
 
 static atomic_t held, passed;
 
-bool lull_thaw_guarded(enum thaw_safeguard guard)
-{
-	return !(READ_ONCE(disabled) & BIT(guard));
-}
-
 /*
  * In __set_task_frozen(), under @p's pi_lock, with its state in saved_state.
  * Without the safeguard, nothing a wakeup would match is left there.
@@ -43,7 +38,7 @@ bool lull_thaw_guarded(enum thaw_safeguard guard)
 void lull_thaw_debug_saved(struct task_struct *p)
 {
 	if ((p->saved_state & TASK_FREEZABLE_PM) &&
-	    !lull_thaw_guarded(THAW_GUARD_SAVED))
+	    !lull_thaw_guarded(LULL_THAW_SAVED))
 		p->saved_state = TASK_FREEZABLE_PM;
 }
 
@@ -88,7 +83,7 @@ void lull_thaw_debug_begin(void)
 
 	if (!p)
 		return;
-	if (!lull_thaw_guarded(THAW_GUARD_SETTLE))
+	if (!lull_thaw_guarded(LULL_THAW_SETTLE))
 		WRITE_ONCE(seen_running, p);
 	WRITE_ONCE(hold, 0);
 	while (!rests(p) && time_before(jiffies, end))
@@ -140,6 +135,6 @@ void __init thaw_debug_init(struct dentry *dir)
 	struct dentry *inject = debugfs_create_dir("inject", dir);
 
 	debugfs_create_file("check", 0644, dir, NULL, &check_fops);
-	debugfs_create_x32("disable", 0644, inject, &disabled);
+	lull_choice_file("disable", inject, &lull_thaw_safeguard_choice);
 	debugfs_create_u32("hold", 0644, inject, &hold);
 }

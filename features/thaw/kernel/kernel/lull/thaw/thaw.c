@@ -58,7 +58,7 @@ bool __lull_thaw_may_rest(struct task_struct *p)
 {
 	lockdep_assert_held(&freezer_lock);
 
-	if (cgroup_freezing(p) && lull_thaw_guarded(THAW_GUARD_PM_ONLY))
+	if (cgroup_freezing(p) && lull_thaw_guarded(LULL_THAW_PM_ONLY))
 		return false;
 	lull_count(&lull_thaw, THAW_RESTED, 1);
 	return true;
@@ -100,15 +100,15 @@ bool __lull_thaw_may_thaw(struct task_struct *p)
 {
 	lockdep_assert_held(&freezer_lock);
 
-	if (!lull_thaw_guarded(THAW_GUARD_VICTIM) && cgroup_freezing(p))
+	if (!lull_thaw_guarded(LULL_THAW_VICTIM) && cgroup_freezing(p))
 		return false;
 	/* Not freezing() is also who shall die: TIF_MEMDIE (FZ11). */
-	if (!freezing(p) || !lull_thaw_guarded(THAW_GUARD_REASONS))
+	if (!freezing(p) || !lull_thaw_guarded(LULL_THAW_REASONS))
 		return true;
 
 	if (!pm_freezing) {
 		lull_count(&lull_thaw, THAW_KEPT, 1);
-		if (lull_thaw_guarded(THAW_GUARD_LEAVE))
+		if (lull_thaw_guarded(LULL_THAW_LEAVE))
 			leave_wait(p);
 	}
 	return false;
@@ -150,7 +150,7 @@ void lull_thaw_wake(struct task_struct *p)
  */
 static void settle(void)
 {
-	if (!lull_thaw_guarded(THAW_GUARD_SETTLE))
+	if (!lull_thaw_guarded(LULL_THAW_SETTLE))
 		return;
 	spin_lock_irq(&freezer_lock);
 	spin_unlock_irq(&freezer_lock);

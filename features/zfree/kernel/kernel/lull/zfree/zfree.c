@@ -73,20 +73,9 @@ void lull_zfree_count(enum lull_zfree_counter counter, u64 n)
 }
 
 #ifdef CONFIG_LULL_DEBUG
-/* Bits of enum lull_zfree_safeguard that are switched off. */
-static u32 disabled;
+LULL_DEFINE_SAFEGUARDS(ZFREE, zfree);
+LULL_DEFINE_POINTS(ZFREE, zfree);
 
-/**
- * lull_zfree_guarded - is a safeguard on? Always, but in a test of its test
- * @guard: which
- */
-bool lull_zfree_guarded(enum lull_zfree_safeguard guard)
-{
-	return !(READ_ONCE(disabled) & BIT(guard));
-}
-
-/* Bits of enum lull_zfree_point at which everybody waits. */
-static u32 pauses;
 static u32 pause_us = 200;
 /* Instead of the time after which the worker comes; 0 changes nothing. */
 static u32 delay_ms;
@@ -97,7 +86,7 @@ static u32 delay_ms;
  */
 void lull_zfree_pause(enum lull_zfree_point point)
 {
-	if (READ_ONCE(pauses) & BIT(point))
+	if (lull_zfree_pauses_at(point))
 		udelay(READ_ONCE(pause_us));
 }
 
@@ -115,8 +104,8 @@ static int __init zfree_debug_init(void)
 {
 	struct dentry *inject = debugfs_create_dir("inject", lull_zfree.dir);
 
-	debugfs_create_x32("disable", 0644, inject, &disabled);
-	debugfs_create_x32("pause", 0644, inject, &pauses);
+	lull_choice_file("disable", inject, &lull_zfree_safeguard_choice);
+	lull_choice_file("pause", inject, &lull_zfree_point_choice);
 	debugfs_create_u32("pause_us", 0644, inject, &pause_us);
 	debugfs_create_u32("delay_ms", 0644, inject, &delay_ms);
 	return 0;
