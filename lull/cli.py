@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
 import sys
 import traceback
 from pathlib import Path
@@ -11,27 +13,36 @@ from typing import Annotated
 import typer
 
 from lull import __version__
-from lull.catalog import (
+from lull.ask.catalog import (
     check_clock,
     check_mode,
     check_workload,
     read_params,
     select,
 )
-from lull.compare import compare_runs
+from lull.ask.job import SEEDS
+from lull.ask.plan import Request, describe, plan
 from lull.errors import ExpectationMissed, LabError, LullError, UsageError
-from lull.experiment import Result, run
-from lull.files import write_output
 from lull.graph.cli import graph_command
 from lull.graph.fit_cli import fit_command
+from lull.host.files import shown_path, write_output
+from lull.host.progress import open_progress
 from lull.kernels.bases import DEFAULT_BASE, base_names, load_base
 from lull.kernels.cli import app as kernel_app
 from lull.model import Clock, Feature
-from lull.plan import SEEDS, Request, describe
-from lull.profiler import ProfileRequest, profile
-from lull.progress import open_progress
-from lull.summary import to_json
+from lull.proof.cli import proofs_command, soak_command
+from lull.report import ktap
+from lull.report.answer import answer
+from lull.report.answer_text import render
+from lull.report.compare import compare_runs
+from lull.report.promises import points_of
+from lull.report.summary import to_json
+from lull.runs.experiment import Result, run
+from lull.runs.profiler import ProfileRequest, profile
 from lull.trees.cli import app as tree_app
+
+#: What the option of a file takes for standard output.
+STDOUT = Path("-")
 
 app = typer.Typer(
     help="Measure how fast Linux comes to rest and wakes up.",
@@ -43,6 +54,8 @@ app.add_typer(kernel_app, name="kernel")
 app.add_typer(tree_app, name="tree")
 tree_app.command("fit")(fit_command)
 app.command("graph")(graph_command)
+app.command("soak")(soak_command)
+app.command("proofs")(proofs_command)
 
 
 @app.command("run")
@@ -64,6 +77,9 @@ def run_command(
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Summary to FILE; - is stdout.")
     ] = None,
+    ktap_file: Annotated[
+        Path | None, typer.Option("--ktap", help="Promises as KTAP to FILE; - too.")
+    ] = None,
     mode: Annotated[
         list[str] | None, typer.Option(help="Only these, and stock. May repeat.")
     ] = None,
@@ -76,8 +92,15 @@ def run_command(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 1,
     control: Annotated[
-        bool, typer.Option(help="Boot the untouched kernel too, where compared.")
-    ] = True,
+        bool | None,
+        typer.Option(
+            "--control/--no-control",
+            help="Boot the untouched kernel, too. [default: not with --quick]",
+        ),
+    ] = None,
+    table: Annotated[
+        bool, typer.Option("--table", help="Print the whole tables, too.")
+    ] = False,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Folder of the run.")
     ] = None,
@@ -85,7 +108,7 @@ def run_command(
         bool, typer.Option("--dry-run", help="Print the commands, do nothing.")
     ] = False,
 ) -> None:
-    """Build what is missing, boot, measure, print the table."""
+    """Build what is missing, boot, measure, print the answer."""
     load_base(base)
     chosen = select(features or ())
     _check_names(chosen, mode, workload)
@@ -95,7 +118,9 @@ def run_command(
         clocks = [Clock.INSN, Clock.WALL] if quick else [Clock.INSN]
     if json_file is not None and len(clocks) > 1:
         raise UsageError("--json takes one clock", hint="add --clock insn")
-    requests = [
+    if json_file == ktap_file == STDOUT:
+        raise UsageError("--json and --ktap cannot both be standard output")
+    asked = [
         Request(
             features=chosen,
             base=base,
@@ -104,16 +129,34 @@ def run_command(
             seeds=tuple(range(seed, seed + (seeds or SEEDS[each, quick]))),
             modes=tuple(mode) if mode else None,
             workloads=tuple(workload) if workload else None,
-            control=control,
+            control=not quick if control is None else control,
             output=output / each if output and len(clocks) > 1 else output,
         )
         for each in clocks
     ]
+    # Nobody who names no clock has to know that a feature has nothing on one.
+    requests = [request for request in asked if plan(request)] or asked[:1]
     if dry_run:
         for request in requests:
             print("\n".join(describe(request)))
         return
-    results = [_run(request, json_file) for request in requests]
+    piped = STDOUT in (json_file, ktap_file)
+    results: list[Result] = []
+    try:
+        for request in requests:
+            with open_progress() as progress:
+                results.append(run(request, progress))
+            if json_file is not None:
+                _save(json_file, to_json(results[-1].summary), results[-1])
+            if table and not piped:
+                print(results[-1].tables)
+    finally:
+        # What was measured before something failed is not kept back.
+        if results and not piped:
+            sys.stdout.write(_answer(requests[0].measured, results))
+    if ktap_file is not None:
+        points = [point for r in results for point in points_of(r.summary)]
+        _save(ktap_file, ktap.write(points), results[-1])
     missed = [v.text for r in results for v in r.summary.expectations if not v.ok]
     if check and missed:
         raise ExpectationMissed(
@@ -122,26 +165,30 @@ def run_command(
         )
 
 
-def _run(request: Request, json_file: Path | None) -> Result:
-    with open_progress() as progress:
-        result = run(request, progress)
-    if json_file == Path("-"):
-        sys.stdout.write(to_json(result.summary))
-    else:
-        sys.stdout.write(result.report)
-        print(f"\nrun: {result.folder}\n")
-        if json_file is not None:
-            _save(json_file, result)
-    return result
+def _answer(features: tuple[Feature, ...], results: list[Result]) -> str:
+    folders = [shown_path(result.folder) for result in results]
+    found = answer([result.summary for result in results], features)
+    return render(found, folders, program=_program())
 
 
-def _save(json_file: Path, result: Result) -> None:
+def _program() -> str:
+    """What the user has to type for this command: often it is in no PATH."""
+    called = Path(sys.argv[0])
+    if called.name != "lull" or shutil.which("lull"):
+        return "lull"
+    return shlex.quote(shown_path(called))
+
+
+def _save(file: Path, text: str, result: Result) -> None:
+    if file == STDOUT:
+        sys.stdout.write(text)
+        return
     try:
-        write_output(json_file, to_json(result.summary).encode())
+        write_output(file, text.encode())
     except OSError as error:
         raise LabError(
             f"the run is done, but cannot be written here: {error.strerror or error}",
-            where=str(json_file),
+            where=str(file),
             hint=f"the same is in {result.folder / 'summary.json'}",
         ) from error
 

@@ -73,15 +73,29 @@ class LostVM(LabError):
     """QEMU ended without the guest saying that it was done."""
 
 
-class NoPort(LostVM):
-    """The guest did its work, and had not got the port that results leave by."""
+class Late(LostVM):
+    """The guest came up without a part of its machine, which a busy host had ready
+    too late: the port that results leave by, or a CPU."""
 
 
 class GuestFailed(LabError):
     """The probe said, in so many words, that it could not do its job."""
 
 
+class Unmet(GuestFailed):
+    """A safety workload could not bring about what it needs: no verdict."""
+
+
 class GuestPanic(LullError):
-    """The guest panicked, or its log shows a kernel bug."""
+    """The guest panicked, or its log shows a kernel bug.
+
+    ``report`` is the first of them, as ``KIND: TEXT`` (lull.vm.console).
+    """
 
     exit_code = 255
+
+    def __init__(
+        self, what: str, *, where: str = "", hint: str = "", report: str = ""
+    ) -> None:
+        super().__init__(what, where=where, hint=hint)
+        self.report = report

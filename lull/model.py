@@ -2,7 +2,7 @@
 """Records that more than one part of the lab handles.
 
 Everything here is frozen data: files (feature.toml, bases/*.toml) become
-these models in ``lull.catalog``; jobs and samples are the wire format of
+these models in ``lull.ask.catalog``; jobs and samples are the wire format of
 docs/contracts.md.
 """
 
@@ -15,6 +15,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 Value = int | float | str
+
+LULL = "lull"  #: the mode that the answer is about
 
 #: Stands beside the modes where one may compare with a kernel without Lull.
 UNTOUCHED = "untouched"
@@ -52,6 +54,7 @@ class Mode(Record):
 class Metric(Record):
     unit: str
     text: str
+    supporting: bool = False  #: for the tables, not for the answer
 
 
 class Workload(Record):
@@ -60,16 +63,34 @@ class Workload(Record):
     work: str = ""  #: the metric that counts a round's units of work, if any
 
 
-class CasePlan(Record):
+class CaseSpec(Record):
     """One row group of the table: a workload with its parameters."""
 
     workload: str
     params: Mapping[str, Value] = Field(default_factory=dict)
-    quick: bool = False
+    quick: bool | Clock = False  #: in ``--quick``; on this clock only
     rounds: int = 2  #: samples of each mode in one boot
     clock: Clock | None = None  #: measured on this clock only
     parallel: bool = False  #: on wall: one mode a boot, CPUs really run at once
     words: tuple[str, ...] = ()  #: for the kernel's command line, in own boots
+
+    def in_quick(self, clock: Clock) -> bool:
+        """Whether ``--quick`` measures it on that clock."""
+        return self.clock in (None, clock) and self.quick in (True, clock)
+
+
+class Headline(Record):
+    """What the answer says of a feature: a metric of a case, in plain words.
+
+    Without ``clock`` on each clock that it was measured on.
+    """
+
+    text: str
+    workload: str
+    params: Mapping[str, Value] = Field(default_factory=dict)
+    metric: str
+    clock: Clock | None = None
+    profile: bool = False  #: the profile instrument says where it comes from
 
 
 class Expectation(Record):
@@ -126,7 +147,8 @@ class Feature(Record):
     modes: tuple[Mode, ...]
     metrics: Mapping[str, Metric]
     workloads: Mapping[str, Workload]
-    cases: tuple[CasePlan, ...] = ()
+    cases: tuple[CaseSpec, ...] = ()
+    headlines: tuple[Headline, ...] = ()
     expectations: tuple[Expectation, ...] = ()
     published: tuple[Published, ...] = ()
     #: Of metrics whose samples have NAME_hN: how many took 2^N to 2^(N+1) ns.
@@ -155,7 +177,7 @@ class Case(Record):
 
 
 class Job(Record):
-    """What one boot has to do; ``lull.job`` writes it as text."""
+    """What one boot has to do; ``lull.ask.job`` writes it as text."""
 
     seed: int
     cases: tuple[Case, ...]
@@ -221,13 +243,14 @@ class Row(Record):
     needs: int | None = None
 
 
-class Verdict(Record):
-    """An expectation held against what was measured."""
+class Promise(Record):
+    """An expectation of ``feature`` held against what was measured."""
 
     text: str
     ok: bool
     measured: float | None
     aim: float | None = None
+    feature: str = ""
 
 
 class Summary(Record):
@@ -239,8 +262,9 @@ class Summary(Record):
     clock: Clock
     accel: str
     cpus: int
+    seeds: int = 0  #: how many the boots with Lull had
     rows: tuple[Row, ...]
-    expectations: tuple[Verdict, ...]
+    expectations: tuple[Promise, ...]
     ok: bool
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)

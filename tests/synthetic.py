@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 
 from hypothesis import HealthCheck, settings
 
-from lull.catalog import parse
-from lull.job import jobs
+from lull.ask.catalog import parse
+from lull.ask.job import jobs
 from lull.model import Arm, Clock, Feature, Sample, Value
-from lull.summary import RunMeta
+from lull.report.summary import RunMeta
 
 TOML = """
 name = "walk"
@@ -27,6 +27,7 @@ text = "all of it"
 [metrics.visited]
 unit = "tasks"
 text = "tasks looked at"
+supporting = true
 [workloads.zombies]
 text = "dead children"
 params = { zombies = 30000, mix = "a:1,b:1" }
@@ -57,6 +58,12 @@ mode = "stock"
 control = true
 min = 0.99
 max = 1.01
+[[headlines]]
+text = "30,000 dead children: time to walk past them"
+workload = "zombies"
+params = { zombies = 30000 }
+metric = "total"
+profile = true
 """
 
 #: Of a property: how long an example takes says nothing on a loaded machine.

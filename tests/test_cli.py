@@ -87,6 +87,8 @@ def test_dry_run_prints_the_commands_and_does_nothing(tmp_path: Path) -> None:
     assert "qemu-system-x86_64" in done.stdout
     assert "-icount shift=0,sleep=off" in done.stdout
     assert "case 0 freeze zombies" in done.stdout
+    assert "stock kernel" not in done.stdout
+    assert "KERNEL-stock" not in done.stdout
     assert not (tmp_path / "cache" / "lull" / "kernels").exists()
 
 

@@ -10,13 +10,13 @@ from typing import Annotated
 import typer
 
 from lull.errors import UsageError
-from lull.files import write_output
 from lull.graph import text
 from lull.graph.analysis import Analysis, analyse
 from lull.graph.edits import parse
 from lull.graph.load import dmesg_beside, load, load_log
 from lull.graph.perfetto import to_json
 from lull.graph.whatif import predict
+from lull.host.files import write_output
 from lull.trees.model import Phase
 from lull.vm.console import show
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from lull.files import read_input
 from lull.graph.dmesg import Totals
 from lull.graph.dmesg import read as read_log
 from lull.graph.ftrace import read
 from lull.graph.recording import Recording
+from lull.host.files import read_input
 
 
 def load(path: Path) -> Recording:

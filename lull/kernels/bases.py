@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import Field, ValidationError
 
 from lull.errors import LabError, UsageError
-from lull.files import repo_root
+from lull.host.files import repo_root
 from lull.model import Record
 
 DEFAULT_BASE = "6.12"

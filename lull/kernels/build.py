@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from lull.files import repo_root, write_file
+from lull.host.files import repo_root, write_file
 from lull.kernels import source, toolchain
 from lull.kernels.bases import Base, load_base
 from lull.kernels.cache import NEED_WARM, Cache, replace_tree
 from lull.kernels.config import check_config
 from lull.kernels.inputs import Inputs, gather
 from lull.kernels.make import OBJ, build_identity, build_steps, environment, run_step
-from lull.kernels.progress import Progress, silent
 from lull.kernels.record import (
     Kernel,
     kernel_dir,
@@ -29,7 +28,8 @@ from lull.kernels.record import (
     touch,
 )
 from lull.kernels.source import Source
-from lull.kernels.tree import WorkTree, plan_changes, reader
+from lull.kernels.update import Update, silent
+from lull.kernels.workspace import Workspace, plan_changes, reader
 from lull.model import Arm
 
 #: Lines that make says in a first build of the trimmed config.
@@ -45,7 +45,7 @@ _KEPT = {
 
 
 @dataclass(frozen=True)
-class Plan:
+class Blueprint:
     """A build, decided but not begun."""
 
     base: Base
@@ -64,19 +64,19 @@ class Plan:
         return f"{self.base.name} {self.arm}"
 
 
-def plan_build(base: Base, arm: Arm, source_: Source, root: Path) -> Plan:
+def blueprint(base: Base, arm: Arm, source_: Source, root: Path) -> Blueprint:
     """Gather the inputs and compute the key."""
     inputs = gather(root, base.name, arm)
     files = {name: path.read_bytes() for name, path in inputs.files().items()}
     compiler = toolchain.compiler()
     key = make_key(source_.package_version, files, compiler, build_identity())
-    return Plan(base, arm, inputs, source_, compiler, key)
+    return Blueprint(base, arm, inputs, source_, compiler, key)
 
 
 def build(
     base: str,
     arm: Arm,
-    progress: Progress = silent,
+    progress: Update = silent,
     *,
     cache: Cache | None = None,
     root: Path | None = None,
@@ -91,7 +91,7 @@ def build(
     toolchain.need_build_tools()
     cache.prepare()
     src = source.fetch(record, cache, progress)
-    plan = plan_build(record, arm, src, root or repo_root())
+    plan = blueprint(record, arm, src, root or repo_root())
     place = kernel_dir(cache, base, arm, plan.key)
     if kernel := load(place):
         touch(kernel)
@@ -108,14 +108,14 @@ def build(
 
 
 def _build(
-    plan: Plan, cache: Cache, place: Path, lock: int, progress: Progress
+    plan: Blueprint, cache: Cache, place: Path, lock: int, progress: Update
 ) -> Kernel:
     begun = time.monotonic()
     progress(f"{plan.label}: preparing the tree", 0, 0)
     tree, fresh = open_tree(plan, cache)
     if fresh and plan.arm is Arm.LULL:
         # The two differ in a few files; the debug arm differs in all.
-        stock = WorkTree(cache, cache.work / f"{plan.base.name}-{Arm.STOCK}")
+        stock = Workspace(cache, cache.work / f"{plan.base.name}-{Arm.STOCK}")
         fresh = not tree.adopt(stock, OBJ)
     log = cache.logs / f"{plan.name}.log"
     log.unlink(missing_ok=True)
@@ -135,24 +135,24 @@ def _build(
     return _keep(plan, cache, place, tree.source / OBJ, log, time.monotonic() - begun)
 
 
-def open_tree(plan: Plan, cache: Cache) -> tuple[WorkTree, bool]:
+def open_tree(plan: Blueprint, cache: Cache) -> tuple[Workspace, bool]:
     """The plan's tree, saying what the plan says, and True where it was made anew.
 
     For the holder of the plan's lock, who closes it. A kernel in the cache says
     nothing of the tree: another checkout may have been built there since.
     """
     changes = plan_changes(plan.inputs, reader(plan.source.tree))
-    tree = WorkTree(cache, cache.work / plan.name)
+    tree = Workspace(cache, cache.work / plan.name)
     return tree, tree.open(plan.source.tree, plan.source.package_version, changes)
 
 
 def make_kernel(
-    plan: Plan,
+    plan: Blueprint,
     tree: Path,
     env: dict[str, str],
     log: Path,
     keep_open: tuple[int, ...] = (),
-    progress: Progress = silent,
+    progress: Update = silent,
     expected: int = 0,
     targets: tuple[str, ...] = ("bzImage",),
 ) -> int:
@@ -174,7 +174,7 @@ def make_kernel(
 
 
 def _keep(
-    plan: Plan, cache: Cache, place: Path, obj: Path, log: Path, seconds: float
+    plan: Blueprint, cache: Cache, place: Path, obj: Path, log: Path, seconds: float
 ) -> Kernel:
     """Put a finished build under its key, all at once."""
     with cache.temp(plan.name) as temp:
@@ -225,7 +225,7 @@ def describe(
         tree = cache.sources / base / "VERSION" / "tree"
     else:
         tree = src.tree
-        plan = plan_build(record, arm, src, root or repo_root())
+        plan = blueprint(record, arm, src, root or repo_root())
         state = (
             "is in the cache"
             if load(kernel_dir(cache, base, arm, plan.key))

@@ -22,8 +22,8 @@ from secrets import token_hex
 from typing import IO
 
 from lull.errors import CannotRun
-from lull.files import cache_root
-from lull.resources import GB, require_disk
+from lull.host.files import cache_root
+from lull.host.resources import GB, require_disk
 
 #: A cold build: 0.3 GB package and tarball, 1.7 GB sources, and for each of
 #: three arms 0.3 (stock) to 1.5 (debug) GB of objects, and the ccache.

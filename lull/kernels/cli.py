@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from lull.host.progress import open_progress
 from lull.kernels import build as builder
 from lull.kernels import source
 from lull.kernels.bases import DEFAULT_BASE, load_base
@@ -14,7 +15,6 @@ from lull.kernels.cache import Cache
 from lull.kernels.listing import listing, table
 from lull.kernels.verify import verify
 from lull.model import Arm
-from lull.progress import open_progress
 
 app = typer.Typer(
     help="Fetch, build and list kernels.", no_args_is_help=True, add_completion=False

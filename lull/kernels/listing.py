@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lull.errors import LullError
-from lull.files import repo_root
+from lull.host.files import repo_root
 from lull.kernels import source
 from lull.kernels.bases import base_names, load_base
-from lull.kernels.build import plan_build
+from lull.kernels.build import blueprint
 from lull.kernels.cache import Cache
 from lull.kernels.record import Kernel, load
 from lull.kernels.verify import is_verified
@@ -36,7 +36,7 @@ def _current_keys(cache: Cache, root: Path) -> set[str]:
             continue
         for arm in Arm:
             try:
-                keys.add(plan_build(base, arm, src, root).key)
+                keys.add(blueprint(base, arm, src, root).key)
             except (LullError, OSError):
                 continue  # an arm that cannot be built now is not current
     return keys

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from lull.errors import LabError
 from lull.kernels.config import merge_command
-from lull.kernels.progress import Progress, silent
+from lull.kernels.update import Update, silent
 
 #: The object directory is inside the source tree: then the kernel's Makefile
 #: names the sources by the relative path "..", and no result, and no key of
@@ -134,7 +134,7 @@ def run_step(
     step: Step,
     log: Path,
     keep_open: tuple[int, ...] = (),
-    progress: Progress = silent,
+    progress: Update = silent,
     label: str = "",
     expected: int = 0,
 ) -> int:

@@ -12,13 +12,13 @@ import re
 from pathlib import Path
 
 from lull.errors import CannotRun, LabError
-from lull.files import write_file
+from lull.host.files import write_file
+from lull.host.programs import run, tail
 from lull.kernels.bases import Base
 from lull.kernels.cache import NEED_COLD, Cache, replace_tree
-from lull.kernels.progress import Progress, silent
 from lull.kernels.toolchain import need_fetch_tools
+from lull.kernels.update import Update, silent
 from lull.model import Record
-from lull.programs import run, tail
 
 #: What apt says when it knows no such package, or no version of it.
 _UNKNOWN = re.compile(
@@ -73,7 +73,7 @@ def cached(base: Base, cache: Cache) -> Source | None:
 def fetch(
     base: Base,
     cache: Cache,
-    progress: Progress = silent,
+    progress: Update = silent,
     refresh: bool = False,
 ) -> Source:
     """The sources of a base: from the cache, else downloaded and unpacked.
@@ -100,7 +100,7 @@ def fetch(
         return _fetch(base, cache, progress)
 
 
-def _fetch(base: Base, cache: Cache, progress: Progress) -> Source:
+def _fetch(base: Base, cache: Cache, progress: Update) -> Source:
     download, extract, unpack = fetch_commands(base)
     with cache.temp("fetch") as temp:
         progress(f"{base.name}: downloading {base.package}", 0, 3)

@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Callable
 
 from lull.errors import CannotRun
-from lull.resources import available_mb
+from lull.host.resources import available_mb
 
 #: Program -> the Debian package that brings it.
 PROGRAMS = {

@@ -8,17 +8,17 @@ import struct
 from pathlib import Path
 
 from lull.errors import LabError
-from lull.files import repo_root, write_file
+from lull.host.files import repo_root, write_file
 from lull.kernels import source
 from lull.kernels.bases import load_base
-from lull.kernels.build import Plan, build, make_kernel, plan_build
+from lull.kernels.build import Blueprint, blueprint, build, make_kernel
 from lull.kernels.cache import NEED_WARM, Cache, link_tree
 from lull.kernels.make import OBJ, environment
-from lull.kernels.progress import Progress, silent
 from lull.kernels.record import Kernel, sha256
 from lull.kernels.source import Source
 from lull.kernels.toolchain import ccache, need_memory
-from lull.kernels.tree import plan_changes, reader, sync
+from lull.kernels.update import Update, silent
+from lull.kernels.workspace import plan_changes, reader, sync
 from lull.model import Arm
 
 _SHT_NOBITS = 8
@@ -27,7 +27,7 @@ _SHT_NOBITS = 8
 def verify(
     base: str,
     arm: Arm,
-    progress: Progress = silent,
+    progress: Update = silent,
     *,
     cache: Cache | None = None,
     root: Path | None = None,
@@ -46,7 +46,7 @@ def verify(
         return kernel
     record = load_base(base, root)
     src = source.fetch(record, cache, progress)
-    plan = plan_build(record, arm, src, root or repo_root())
+    plan = blueprint(record, arm, src, root or repo_root())
     if plan.key != kernel.key:
         raise LabError("the inputs changed while it was built", where=plan.label)
     with cache.lock(f"verify-{plan.name}", lambda text: progress(text, 0, 0)):
@@ -59,11 +59,11 @@ def verify(
 
 
 def _build_again(
-    plan: Plan,
+    plan: Blueprint,
     src: Source,
     kernel: Kernel,
     cache: Cache,
-    progress: Progress,
+    progress: Update,
     only: tuple[str, ...],
 ) -> None:
     cache.need(NEED_WARM, "verifying a kernel")

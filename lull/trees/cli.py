@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from lull.errors import LabError
-from lull.files import write_output
+from lull.host.files import write_output
 from lull.trees.model import Tree
 from lull.trees.reader import read
 from lull.trees.report import report

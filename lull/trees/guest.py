@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from lull.files import repo_root
+from lull.host.files import repo_root
 from lull.model import Case, Job
 from lull.trees import shapes
 from lull.trees.model import Tree

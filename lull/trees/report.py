@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lull.table import plain, quantity, wrap
+from lull.report.table import plain, quantity, wrap
 from lull.trees.model import DOWN, Device, Phase, Tree
 from lull.trees.order import skipped, us_in
 from lull.trees.schedule import Rules, critical_path, schedule

@@ -17,7 +17,7 @@ from pathlib import Path
 from random import Random
 
 from lull.errors import UsageError
-from lull.files import read_input
+from lull.host.files import read_input
 from lull.trees.model import Device, Phase, Tree, Work
 from lull.trees.reader import MAX_DEVICES, MAX_US, read
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Literal
 
 from lull.errors import UsageError
-from lull.files import cache_root, write_file
+from lull.host.files import cache_root, write_file
 from lull.vm.command import QEMU, Accel
 from lull.vm.machine import require_qemu
 from lull.vm.process import die_with_parent, sigterm_unwinds

@@ -48,6 +48,10 @@ _WORDS = (
     "tsc=reliable",
 )
 
+# The kernel counts ticks while it spins to see whether the timer works, and panics
+# where none came: on a host that is busy just then QEMU's come too late.
+_WALL_WORDS = ("no_timer_check",)
+
 
 @dataclass(frozen=True)
 class MachineSpec:
@@ -57,7 +61,9 @@ class MachineSpec:
     else; ``memory_mb`` is in MiB; ``append`` are more words of the kernel's
     command line, and ``plugin`` is what ``-plugin`` takes, under TCG alone.
     ``parallel`` lets TCG run the CPUs at once on the wall clock, for a guest
-    that does not patch its own code meanwhile; KVM always does.
+    that does not patch its own code meanwhile; KVM always does. ``packages``
+    gives each CPU a package of its own: the BIOS's MP table, by which a kernel
+    without ACPI finds its CPUs, has one of each package.
     """
 
     kernel: Path
@@ -69,6 +75,7 @@ class MachineSpec:
     append: tuple[str, ...] = ()
     plugin: str = ""
     parallel: bool = False
+    packages: bool = False
 
     def __post_init__(self) -> None:
         """Refuse with ValueError what QEMU would misread."""
@@ -97,7 +104,8 @@ class Wiring:
 
 def kernel_words(spec: MachineSpec) -> str:
     """The kernel's command line."""
-    return " ".join((*_WORDS, *spec.append))
+    wall = _WALL_WORDS if spec.clock is Clock.WALL else ()
+    return " ".join((*_WORDS, *wall, *spec.append))
 
 
 def rtc_base(seed: int) -> str:
@@ -139,7 +147,10 @@ def qemu_command(spec: MachineSpec, wiring: Wiring) -> list[str]:
         *("-machine", "pc"),
         *_clock_options(spec),
         *(("-plugin", spec.plugin) if spec.plugin else ()),
-        *("-smp", str(spec.cpus)),
+        *(
+            "-smp",
+            f"{spec.cpus},sockets={spec.cpus}" if spec.packages else f"{spec.cpus}",
+        ),
         *("-m", f"{spec.memory_mb}M"),
         *("-nic", "none"),
         *("-kernel", str(spec.kernel)),

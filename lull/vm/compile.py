@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lull.errors import CannotRun, LabError
-from lull.files import cache_root
+from lull.host.files import cache_root
 
 COMPILER = "gcc"
 
@@ -47,9 +47,7 @@ def compiled(root: Path, recipe: Recipe) -> Path:
     where = str(root / recipe.room)
     if not recipe.sources:
         raise LabError(f"there are no C files of the {recipe.room}", where=where)
-    names = (*recipe.sources, *recipe.headers)
-    inputs = {name: (root / name).read_bytes() for name in names}
-    key = build_key(inputs, _version(compiler), recipe.flags)
+    key = recipe_key(root, recipe)
     folder = cache_root() / recipe.room / key
     program = folder / recipe.name
     if program.is_file():
@@ -61,6 +59,13 @@ def compiled(root: Path, recipe: Recipe) -> Path:
         _compile(compile_command(compiler, root, recipe, made), root, recipe, where)
         os.replace(made, program)
     return program
+
+
+def recipe_key(root: Path, recipe: Recipe) -> str:
+    """What names the program: everything that it is compiled from."""
+    names = (*recipe.sources, *recipe.headers)
+    inputs = {name: (root / name).read_bytes() for name in names}
+    return build_key(inputs, _version(COMPILER), recipe.flags)
 
 
 def build_key(

@@ -17,19 +17,22 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from qemu.qmp import EventListener, Message, QMPClient, QMPError, Runstate
 
 from lull.errors import CannotRun
-from lull.resources import available_mb
+from lull.host.resources import available_mb
 from lull.vm.command import OVERHEAD_MB, QEMU, MachineSpec, Wiring, qemu_command
 from lull.vm.console import scan
 from lull.vm.cpio import initramfs
 from lull.vm.outcome import Ending, Outcome, failure, message
 from lull.vm.process import die_with_parent
 from lull.vm.timeouts import SCALE_VARIABLE, TimeoutPolicy, Watchdog, host_factor
+from lull.vm.tsc import told_rate
+
+RESULTS = "results.raw"  #: what the probe has written, in a boot's folder
 
 _POLL_S = 0.1  #: how often the files are looked at
 _QUIT_S = 2.0  #: for QEMU to obey QMP's quit, before it is killed
@@ -42,7 +45,7 @@ DEFAULT_POLICY = TimeoutPolicy()
 
 
 @dataclass(frozen=True)
-class Progress:
+class Listener:
     """What to call while the machine runs; each may be None.
 
     ``started`` gets QEMU's process id, ``result`` each whole result line,
@@ -61,7 +64,7 @@ async def run(
     job: str,
     folder: Path,
     policy: TimeoutPolicy = DEFAULT_POLICY,
-    progress: Progress | None = None,
+    listener: Listener | None = None,
     allow: Sequence[str] = (),
     extra: Mapping[str, bytes] | None = None,
 ) -> Outcome:
@@ -84,13 +87,14 @@ async def run(
         wiring = Wiring(
             initramfs=scratch / "initramfs",
             console=folder / "console.log",
-            results=folder / "results.raw",
+            results=folder / RESULTS,
             qmp=scratch / "qmp",
         )
         wiring.initramfs.write_bytes(initramfs(probe, job, extra))
-        command = qemu_command(spec, wiring)
+        told = replace(spec, append=(*told_rate(spec), *spec.append))
+        command = qemu_command(told, wiring)
         started = time.monotonic()
-        boot = _Boot(command, wiring, folder, watchdog, progress or Progress(), allow)
+        boot = _Life(command, wiring, folder, watchdog, listener or Listener(), allow)
         ending = await boot.run()
         seconds = time.monotonic() - started
     error = failure(ending, scan(ending.console, allow), folder)
@@ -153,7 +157,7 @@ class _Tail:
         return new
 
 
-class _Boot:
+class _Life:
     """One life of a QEMU process."""
 
     def __init__(
@@ -162,20 +166,20 @@ class _Boot:
         wiring: Wiring,
         folder: Path,
         watchdog: Watchdog,
-        progress: Progress,
+        listener: Listener,
         allow: Sequence[str],
     ) -> None:
         self._command = command
         self._wiring = wiring
         self._folder = folder
         self._watchdog = watchdog
-        self._progress = progress
+        self._wanted = listener
         self._allow = allow
         self._suspect = False
         self._console = _Tail(wiring.console)
         self._results = _Tail(wiring.results)
         self._partial = b""
-        self._listener = EventListener()
+        self._qmp_events = EventListener()
         self._gave_up: str | None = None
 
     async def run(self) -> Ending:
@@ -184,7 +188,7 @@ class _Boot:
         self._wiring.results.unlink(missing_ok=True)
         log = self._folder / "qemu.log"
         qmp = QMPClient()
-        qmp.register_listener(self._listener)
+        qmp.register_listener(self._qmp_events)
         await qmp.start_server(str(self._wiring.qmp))
         try:
             with log.open("wb") as stderr:
@@ -219,8 +223,8 @@ class _Boot:
         self, process: asyncio.subprocess.Process, qmp: QMPClient
     ) -> None:
         """Until QEMU ends by itself, or has to be ended."""
-        if self._progress.started is not None:
-            self._progress.started(process.pid)
+        if self._wanted.started is not None:
+            self._wanted.started(process.pid)
         started = time.monotonic()
         ended = asyncio.create_task(process.wait())
         connected = asyncio.create_task(_connect(qmp))
@@ -249,16 +253,16 @@ class _Boot:
             if now is not None:
                 self._watchdog.console(now)
                 self._look_for_bugs(now, new)
-            if self._progress.console is not None:
-                self._progress.console(new)
+            if self._wanted.console is not None:
+                self._wanted.console(new)
         *lines, self._partial = (self._partial + self._results.read()).split(b"\n")
         for line in lines:
             if now is not None:
                 self._watchdog.line(now)
                 if message(line)[0] == "done":
                     self._watchdog.done(now)
-            if self._progress.result is not None:
-                self._progress.result(line)
+            if self._wanted.result is not None:
+                self._wanted.result(line)
 
     def _look_for_bugs(self, now: float, new: bytes) -> None:
         # Lines to come may say that it is one that is allowed.
@@ -268,7 +272,7 @@ class _Boot:
             self._watchdog.bug(now, bool(found))
 
     def _events(self) -> tuple[Message, ...]:
-        return self._listener.history
+        return self._qmp_events.history
 
     def _reason(self) -> str:
         """What QEMU's SHUTDOWN event gave as the reason; the last counts."""

@@ -8,7 +8,15 @@ import signal
 from dataclasses import dataclass
 from pathlib import Path
 
-from lull.errors import GuestFailed, GuestPanic, LostVM, LullError, NoPort, TimedOut
+from lull.errors import (
+    GuestFailed,
+    GuestPanic,
+    Late,
+    LostVM,
+    LullError,
+    TimedOut,
+    Unmet,
+)
 from lull.vm.console import Finding, tail
 
 #: The probe says so where it has to write results to the console (probe/main.c).
@@ -52,20 +60,23 @@ class Closing:
 
     done: bool
     errors: tuple[str, ...]
+    unmet: bool = False  #: the first error is that a precondition was not met
 
 
 def closing(results: bytes) -> Closing:
     """Look for the ``done`` and ``error`` lines; skip whatever is no object."""
     done = False
-    errors = []
+    errors: list[str] = []
+    unmet = False
     for line in results.split(b"\n"):
         kind, members = message(line)
         if kind == "done":
             done = True
         elif kind == "error":
             parts = [str(members.get(name, "")) for name in ("where", "what", "hint")]
+            unmet = unmet or (not errors and members.get("unmet") is True)
             errors.append(": ".join(part for part in parts if part))
-    return Closing(done, tuple(errors))
+    return Closing(done, tuple(errors), unmet)
 
 
 def message(line: bytes) -> tuple[str, dict[str, object]]:
@@ -98,6 +109,7 @@ def failure(ending: Ending, findings: list[Finding], folder: Path) -> LullError 
             f"the guest's kernel reports a bug ({first}){more}\n{block}{also}{below}",
             where=where,
             hint=f"read {folder / 'console.log'} from line {first.line}",
+            report=_report(findings),
         )
     if ending.gave_up:
         sleep = [name for name in ending.events if name in ("SUSPEND", "WAKEUP")]
@@ -110,9 +122,10 @@ def failure(ending: Ending, findings: list[Finding], folder: Path) -> LullError 
         )
     said = closing(ending.results)
     if said.errors:
-        return GuestFailed(f"the probe failed: {said.errors[0]}{below}", where=where)
+        kind = Unmet if said.unmet else GuestFailed
+        return kind(f"the probe failed: {said.errors[0]}{below}", where=where)
     if not ending.results and _NO_PORT in ending.console:
-        return NoPort(
+        return Late(
             f"the guest came up without the port that results leave by{below}",
             where=where,
             hint="on a busy host its devices were late: run it again with less beside",
@@ -126,6 +139,14 @@ def failure(ending: Ending, findings: list[Finding], folder: Path) -> LullError 
             where=where,
         )
     return None
+
+
+def _report(findings: list[Finding]) -> str:
+    """The first that says what it is: of two CPUs that report at once, lines of
+    the one come between those of the other."""
+    named = (finding for finding in findings if finding.kind != "report")
+    first = next(named, findings[0])
+    return f"{first.kind}: {first.text}"
 
 
 def _status(returncode: int) -> str:

@@ -4,9 +4,10 @@ and scenarios."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from lull.catalog import ROOMS
+from lull.ask.catalog import ROOMS
 from lull.vm.compile import Recipe, compiled
 
 NAME = "lull-probe"
@@ -30,19 +31,33 @@ FLAGS = (
 )
 
 
-def build_probe(root: Path) -> Path:
-    """The probe of the source tree ``root``; raises as ``compiled`` does."""
-    recipe = Recipe(
+def build_probe(root: Path, rooms: Sequence[str] | None = None) -> Path:
+    """The probe of the source tree ``root``; raises as ``compiled`` does.
+
+    ``rooms`` are the features and scenarios whose workloads it has, all by
+    default. With one alone its program does not change with others'.
+    """
+    return compiled(root, probe_recipe(root, rooms))
+
+
+def probe_recipe(root: Path, rooms: Sequence[str] | None = None) -> Recipe:
+    """What the probe is compiled from; ``rooms`` as in ``build_probe``."""
+    return Recipe(
         name=NAME,
         room="probe",
         flags=FLAGS,
-        sources=_found(root, "c"),
-        headers=_found(root, "h"),
+        sources=_found(root, "c", rooms),
+        headers=_found(root, "h", rooms),
     )
-    return compiled(root, recipe)
 
 
-def _found(root: Path, suffix: str) -> tuple[str, ...]:
-    rooms = ("probe", *(f"{room}/*" for room in ROOMS))
-    found = [path for room in rooms for path in root.glob(f"{room}/*.{suffix}")]
+def _found(root: Path, suffix: str, rooms: Sequence[str] | None) -> tuple[str, ...]:
+    places = [root / "probe"]
+    for kind in ROOMS:
+        places += sorted(
+            place
+            for place in root.glob(f"{kind}/*")
+            if rooms is None or place.name in rooms
+        )
+    found = [path for place in places for path in place.glob(f"*.{suffix}")]
     return tuple(sorted(str(path.relative_to(root)) for path in found))

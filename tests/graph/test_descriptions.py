@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from lull.files import repo_root
+from lull.host.files import repo_root
 from lull.trees.model import Phase, Tree
 from lull.trees.reader import read
 from lull.trees.schedule import Rules, critical_path, schedule

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from lull.errors import CannotRun
-from lull.files import cache_root, write_file
+from lull.host.files import cache_root, write_file
 from lull.kernels.cache import Cache, link_tree
 from lull.kernels.record import KEEP, Kernel, kernel_dir, load, prune, sha256
 from lull.model import Arm

@@ -140,6 +140,7 @@ def test_another_boot_or_another_qemu_is_another_answer() -> None:
 
 
 @pytest.mark.vm
+@pytest.mark.proof
 def test_this_machine_is_decided_on(kernel_image: Path) -> None:
     decision = choose(kernel_image)
     assert decision.accel in ("kvm", "tcg")

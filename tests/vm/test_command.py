@@ -66,6 +66,12 @@ def test_more_words_come_last() -> None:
     assert kernel_words(spec).endswith(" lull.freeze=lull loglevel=7")
 
 
+def test_the_timer_is_not_tested_in_the_time_of_the_host() -> None:
+    """Which may be busy just then."""
+    assert "no_timer_check" in kernel_words(replace(INSN, clock=Clock.WALL)).split()
+    assert "no_timer_check" not in kernel_words(INSN).split()
+
+
 def test_a_comma_in_a_path_does_not_end_it() -> None:
     wiring = replace(WIRING, console=Path("/r,x/console"))
     assert "file,id=console,path=/r,,x/console" in qemu_command(INSN, wiring)

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from lull.errors import CannotRun
-from lull.files import repo_root
-from lull.herd import Herd, expected, herd, run
+from lull.host.files import repo_root
+from lull.host.herd import Herd, expected, herd, run
 from lull.kernels.bases import load_base
 from lull.kernels.cache import Cache
 from lull.kernels.source import fetch

@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 
 from lull.errors import CannotRun, GuestFailed, GuestPanic, LostVM, TimedOut
+from lull.host.resources import available_mb
 from lull.model import Clock
-from lull.resources import available_mb
 from lull.vm import machine
 from lull.vm.command import MachineSpec
-from lull.vm.machine import Progress, require_memory, run
+from lull.vm.machine import Listener, require_memory, run
 from lull.vm.outcome import Outcome
 from lull.vm.process import run_alone
 from lull.vm.timeouts import TimeoutPolicy
@@ -45,7 +45,7 @@ def boot(
         *,
         clock: Clock = Clock.WALL,
         policy: TimeoutPolicy | None = None,
-        progress: Progress | None = None,
+        listener: Listener | None = None,
         folder: str = "run",
         allow: tuple[str, ...] = (),
         seed: int = 0,
@@ -58,7 +58,7 @@ def boot(
                 job=job,
                 folder=tmp_path / folder,
                 policy=policy or TimeoutPolicy(),
-                progress=progress,
+                listener=listener,
                 allow=allow,
             )
         )
@@ -76,12 +76,13 @@ def gone(pid: int) -> bool:
 
 
 @pytest.mark.vm
+@pytest.mark.proof
 def test_a_good_run(boot: Boot, tmp_path: Path) -> None:
     lines: list[bytes] = []
     console: list[bytes] = []
     pids: list[int] = []
     outcome = boot(
-        "quote", progress=Progress(pids.append, lines.append, console.append)
+        "quote", listener=Listener(pids.append, lines.append, console.append)
     )
     assert outcome.reason == "guest-shutdown"
     assert [line[:11] for line in lines] == [b'{"t":"hello', b'{"t":"done"']
@@ -98,6 +99,7 @@ def test_a_good_run(boot: Boot, tmp_path: Path) -> None:
 
 
 @pytest.mark.vm
+@pytest.mark.proof
 @pytest.mark.parametrize("job", ["panic", "exit"])
 def test_a_panic_is_told(boot: Boot, job: str, tmp_path: Path) -> None:
     with pytest.raises(GuestPanic) as caught:
@@ -109,12 +111,14 @@ def test_a_panic_is_told(boot: Boot, job: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.vm
+@pytest.mark.proof
 def test_a_panic_that_is_expected_still_leaves_no_done(boot: Boot) -> None:
     with pytest.raises(LostVM, match="had not said that it was done"):
         boot("panic", allow=("sysrq triggered crash",))
 
 
 @pytest.mark.vm
+@pytest.mark.proof
 @pytest.mark.parametrize("job", ["hang", "spin", "suspend"])
 def test_a_hang_is_given_up(
     boot: Boot, job: str, monkeypatch: pytest.MonkeyPatch
@@ -125,7 +129,7 @@ def test_a_hang_is_given_up(
         boot(
             job,
             policy=TimeoutPolicy(boot_s=120, stall_s=20, overall_s=300),
-            progress=Progress(started=pids.append),
+            listener=Listener(started=pids.append),
         )
     assert caught.value.exit_code == 124
     assert "no result and no console output for 20.0 s" in caught.value.what
@@ -135,6 +139,7 @@ def test_a_hang_is_given_up(
 
 
 @pytest.mark.vm
+@pytest.mark.proof
 def test_a_bug_ends_a_guest_that_does_not_end(boot: Boot) -> None:
     begun = time.monotonic()
     with pytest.raises(GuestPanic, match="WARNING: by the guest") as caught:
@@ -144,6 +149,7 @@ def test_a_bug_ends_a_guest_that_does_not_end(boot: Boot) -> None:
 
 
 @pytest.mark.vm
+@pytest.mark.proof
 def test_a_guest_that_says_error_failed(boot: Boot) -> None:
     with pytest.raises(GuestFailed, match="zfree: no zram") as caught:
         boot("error")
@@ -151,12 +157,14 @@ def test_a_guest_that_says_error_failed(boot: Boot) -> None:
 
 
 @pytest.mark.vm
+@pytest.mark.proof
 def test_a_guest_that_leaves_without_a_word_is_lost(boot: Boot) -> None:
     with pytest.raises(LostVM, match=r"status 0.*had not said that it was done"):
         boot("silent")
 
 
 @pytest.mark.vm
+@pytest.mark.proof
 def test_a_guest_that_is_done_and_stays_is_ended(boot: Boot) -> None:
     outcome = boot("stay", policy=TimeoutPolicy(leave_s=0.5))
     assert outcome.reason == "host-qmp-quit"
@@ -164,6 +172,7 @@ def test_a_guest_that_is_done_and_stays_is_ended(boot: Boot) -> None:
 
 
 @pytest.mark.vm
+@pytest.mark.proof
 def test_a_qemu_that_is_killed_is_lost(boot: Boot) -> None:
     pids: list[int] = []
 
@@ -171,12 +180,13 @@ def test_a_qemu_that_is_killed_is_lost(boot: Boot) -> None:
         os.kill(pids[0], signal.SIGKILL)
 
     with pytest.raises(LostVM, match="killed by SIGKILL") as caught:
-        boot("hang", progress=Progress(started=pids.append, result=kill))
+        boot("hang", listener=Listener(started=pids.append, result=kill))
     assert caught.value.exit_code == 125
     assert "the console's last lines" in caught.value.what
 
 
 @pytest.mark.vm
+@pytest.mark.proof
 def test_a_callback_that_raises_ends_the_machine(boot: Boot) -> None:
     pids: list[int] = []
 
@@ -184,11 +194,12 @@ def test_a_callback_that_raises_ends_the_machine(boot: Boot) -> None:
         raise RuntimeError("no more")
 
     with pytest.raises(RuntimeError, match="no more"):
-        boot("hang", progress=Progress(started=pids.append, result=fail))
+        boot("hang", listener=Listener(started=pids.append, result=fail))
     assert gone(pids[0])
 
 
 @pytest.mark.vm
+@pytest.mark.proof
 def test_a_kernel_that_is_none_is_lost(tmp_path: Path, scratch: Path) -> None:
     kernel = tmp_path / "bzImage"
     kernel.write_bytes(b"not a kernel")
@@ -205,7 +216,7 @@ import sys
 from pathlib import Path
 from lull.model import Clock
 from lull.vm.command import MachineSpec
-from lull.vm.machine import Progress, run
+from lull.vm.machine import Listener, run
 from lull.vm.process import run_alone
 signal.signal(signal.SIGINT, signal.default_int_handler)
 kernel, guest, folder = map(Path, sys.argv[1:])
@@ -213,12 +224,13 @@ tell = lambda what: print(what, flush=True)
 run_alone(run(
     MachineSpec(kernel, Clock.WALL, memory_mb=256),
     probe=guest.read_bytes(), job="hang", folder=folder,
-    progress=Progress(started=tell, result=tell),
+    listener=Listener(started=tell, result=tell),
 ))
 """
 
 
 @pytest.mark.vm
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("number", "when", "status"),
     [
@@ -288,6 +300,7 @@ def busy(count: int) -> Iterator[None]:
 
 
 @pytest.mark.vm
+@pytest.mark.proof
 def test_insn_follows_the_seed_and_not_the_load_of_the_host(boot: Boot) -> None:
     first = boot("forks", clock=Clock.INSN, folder="one", seed=3)
     assert first.results.count(b'"sample"') == 200

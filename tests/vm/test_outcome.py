@@ -8,7 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from lull.errors import GuestFailed, GuestPanic, LostVM, LullError, NoPort, TimedOut
+from lull.errors import (
+    GuestFailed,
+    GuestPanic,
+    Late,
+    LostVM,
+    LullError,
+    TimedOut,
+    Unmet,
+)
 from lull.vm.console import scan
 from lull.vm.outcome import Closing, Ending, closing, failure
 
@@ -40,6 +48,26 @@ def test_a_kernel_bug_fails_a_run_that_was_done(
     assert "console.log" in error.hint
 
 
+def test_the_report_is_the_first_that_says_what_it_is() -> None:
+    """Two CPUs at once: the WARNING of the first cut is five lines below it."""
+    lines = [
+        "------------[ cut here ]------------",
+        *["Call Trace:"] * 4,
+        "WARNING: CPU: 0 PID: 48 at mm/zsmalloc.c:487 zs_page_migrate+0x241/0x637",
+        "kernel BUG at mm/zsmalloc.c:872!",
+    ]
+    console = "".join(f"[    6.024752] {line}\n" for line in lines).encode()
+    error = told(replace(GOOD, console=console))
+    assert isinstance(error, GuestPanic)
+    assert error.report.startswith("WARNING: WARNING: CPU: 0 PID: 48 at mm/zsmalloc")
+
+
+def test_a_precondition_that_was_not_met_is_told_apart() -> None:
+    unmet = ERROR.replace(b'"hint":""', b'"hint":"","unmet":true')
+    assert isinstance(told(replace(GOOD, results=HELLO + unmet + DONE)), Unmet)
+    assert not isinstance(told(replace(GOOD, results=HELLO + ERROR + unmet)), Unmet)
+
+
 def test_a_bug_is_told_before_the_hang_it_caused(recorded: dict[str, bytes]) -> None:
     error = told(replace(GOOD, console=recorded["rcu-stall"], gave_up="no result"))
     assert isinstance(error, GuestPanic)
@@ -57,7 +85,7 @@ def test_a_bug_is_told_before_the_hang_it_caused(recorded: dict[str, bytes]) -> 
         ({"returncode": 1, "stderr": b"no KVM\n"}, LostVM, 125, "says: no KVM"),
         (
             {"results": b"", "console": GOOD.console + NO_PORT},
-            NoPort,
+            Late,
             125,
             "without the port",
         ),

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from lull.errors import CannotRun
-from lull.files import repo_root
+from lull.host.files import repo_root
 from lull.model import Clock
-from lull.profile import Count, parse
-from lull.profiler import mark_addresses
+from lull.report.profile import Count, parse
+from lull.runs.profiler import mark_addresses
 from lull.vm.accel import qemu_version
 from lull.vm.command import MachineSpec
 from lull.vm.machine import run
@@ -93,6 +93,7 @@ def count(kernel: Path, guest: Path, folder: Path) -> dict[str, Count]:
 
 
 @pytest.mark.vm
+@pytest.mark.proof
 def test_a_known_program_is_counted_exactly(
     kernel_image: Path, guest_program: Path, tmp_path: Path
 ) -> None:

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a run is going to do: its boots, and its commands as text. Pure."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lull.ask.job import job_text, jobs, own_boots
+from lull.kernels.build import describe as describe_build
+from lull.model import Arm, Clock, Feature, Job
+from lull.runs.boot import machine_spec
+from lull.vm.command import Wiring, qemu_command
+
+#: What stands for the files of a boot that is only described.
+_PLACEHOLDERS = Wiring(
+    initramfs=Path("INITRAMFS"),
+    console=Path("CONSOLE"),
+    results=Path("RESULTS"),
+    qmp=Path("QMP"),
+)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to measure. ``seeds`` are seconds that the guest's date moves by.
+
+    ``modes`` and ``workloads`` restrict; None is all of them. ``control``:
+    boot the untouched kernel where an expectation compares with it.
+    """
+
+    features: tuple[Feature, ...]
+    base: str
+    clock: Clock
+    quick: bool
+    seeds: tuple[int, ...]
+    modes: tuple[str, ...] | None = None
+    workloads: tuple[str, ...] | None = None
+    control: bool = True
+    output: Path | None = None
+
+    @property
+    def measured(self) -> tuple[Feature, ...]:
+        """The features, cut down to the workloads that are asked for."""
+        return tuple(_only(f, self.workloads) for f in self.features)
+
+
+@dataclass(frozen=True)
+class PlannedBoot:
+    """One boot that a run is going to make.
+
+    ``mode`` is the one that the whole boot is in, empty where they are
+    interleaved; ``words`` are more of the kernel's command line.
+    """
+
+    arm: Arm
+    job: Job
+    mode: str = ""
+    words: tuple[str, ...] = ()
+
+    @property
+    def parallel(self) -> bool:
+        """Whether virtual CPUs may run at once: no mode is switched in it."""
+        return bool(self.mode)
+
+    @property
+    def title(self) -> str:
+        """``lull kernel, mode deferred, seed 3``."""
+        mode = f", mode {self.mode}" if self.mode else ""
+        return f"{self.arm} kernel{mode}, seed {self.job.seed}"
+
+
+def plan(request: Request) -> tuple[PlannedBoot, ...]:
+    """The boots of a run in order.
+
+    Raises UsageError for a mode that a feature does not have.
+    """
+    features = [f for f in request.measured if f.cases]
+    if not features:
+        return ()
+    lull = [
+        PlannedBoot(Arm.LULL, job)
+        for job in jobs(
+            features,
+            seeds=request.seeds,
+            quick=request.quick,
+            clock=request.clock,
+            modes=request.modes,
+        )
+    ]
+    controls = _controlled(features, request.clock) if request.control else []
+    stock = [
+        PlannedBoot(Arm.STOCK, job)
+        for job in jobs(
+            controls,
+            seeds=request.seeds if controls else (),
+            quick=request.quick,
+            clock=request.clock,
+            arm=Arm.STOCK,
+        )
+    ]
+    # In turns, as the modes are: the host's drift meets both kernels.
+    boots: list[PlannedBoot] = []
+    for i, planned in enumerate(lull):
+        boots += [planned, *stock[i : i + 1]]
+    return (*boots, *_own(features, request))
+
+
+def _own(features: Sequence[Feature], request: Request) -> list[PlannedBoot]:
+    return [
+        PlannedBoot(Arm.LULL, own.job, own.mode, own.words)
+        for seed in request.seeds
+        for feature in features
+        for own in own_boots(
+            feature,
+            seed=seed,
+            clock=request.clock,
+            quick=request.quick,
+            modes=request.modes,
+        )
+    ]
+
+
+def describe(request: Request) -> list[str]:
+    """The commands that a run would execute, as text; nothing is done."""
+    planned = plan(request)
+    lines: list[str] = []
+    for arm in dict.fromkeys(p.arm for p in planned):
+        lines += describe_build(request.base, arm)
+    for number, item in enumerate(planned):
+        lines.append(
+            f"# boot {number + 1} of {len(planned)}: {item.title}, "
+            f"{request.clock} clock, with this job:"
+        )
+        lines += [f"#   {line}" for line in job_text(item.job).splitlines()]
+        spec = machine_spec(
+            Path(f"KERNEL-{item.arm}"),
+            item.job.seed,
+            request.clock,
+            "tcg",
+            item.words,
+            parallel=item.parallel,
+        )
+        lines.append(shlex.join(qemu_command(spec, _PLACEHOLDERS)))
+    return lines
+
+
+def repeat_command(request: Request) -> str:
+    """The command line that asks for the same run again."""
+    words = ["lull", "run", *(f.name for f in request.features)]
+    words += ["--base", request.base, "--clock", request.clock]
+    words += ["--quick"] if request.quick else []
+    words += ["--seed", str(request.seeds[0]), "--seeds", str(len(request.seeds))]
+    for option, names in (("--mode", request.modes), ("--workload", request.workloads)):
+        for name in names or ():
+            words += [option, name]
+    if request.control == request.quick:
+        words.append("--control" if request.control else "--no-control")
+    return shlex.join(words)
+
+
+def _only(feature: Feature, workloads: Sequence[str] | None) -> Feature:
+    if workloads is None:
+        return feature
+    return feature.model_copy(
+        update={
+            "cases": tuple(c for c in feature.cases if c.workload in workloads),
+            "expectations": tuple(
+                e for e in feature.expectations if e.workload in workloads
+            ),
+        }
+    )
+
+
+def _controlled(features: Iterable[Feature], clock: Clock) -> list[Feature]:
+    """Features cut down to the cases that a control expectation is about."""
+    found = []
+    for feature in features:
+        wanted = [
+            e for e in feature.expectations if e.control and e.clock in (None, clock)
+        ]
+        cases = tuple(
+            case
+            for case in feature.cases
+            if any(
+                e.workload == case.workload and e.params == case.params for e in wanted
+            )
+        )
+        if cases:
+            found.append(feature.model_copy(update={"cases": cases}))
+    return found

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Where the lab's files are, and files that are seen whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from secrets import token_hex
+
+from lull.errors import CannotRun, UsageError
+
+
+def repo_root() -> Path:
+    """The checkout this package runs from, else the one around the cwd.
+
+    Raises CannotRun where neither has a ``features`` directory.
+    """
+    here = Path.cwd().resolve()
+    for path in (Path(__file__).resolve().parents[2], here, *here.parents):
+        if (path / "features").is_dir() and (path / "lull").is_dir():
+            return path
+    raise CannotRun(
+        "the directory features/ is not found",
+        where=str(here),
+        hint="run it inside a checkout of the project",
+    )
+
+
+def cache_root(environ: Mapping[str, str] | None = None) -> Path:
+    """``$XDG_CACHE_HOME/lull``; a relative XDG_CACHE_HOME counts as unset."""
+    env = os.environ if environ is None else environ
+    home = env.get("XDG_CACHE_HOME", "")
+    if not home.startswith("/"):
+        home = os.path.join(env.get("HOME") or os.path.expanduser("~"), ".cache")
+    return Path(home) / "lull"
+
+
+def shown_path(path: Path) -> str:
+    """The path as a user at this directory would write it: short below it."""
+    here = Path.cwd()
+    full = here / path
+    return str(full.relative_to(here) if full.is_relative_to(here) else full)
+
+
+def write_file(path: Path, data: bytes, mode: int = 0o644) -> None:
+    """Write a whole file or nothing, never through an existing hard link.
+
+    It is on the disk when this returns. Raises OSError; the directories above
+    are made.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_name(f".{path.name}.{token_hex(4)}")
+    try:
+        with new.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        new.chmod(mode)
+        new.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            new.unlink()
+        raise
+
+
+def write_output(path: Path, data: bytes) -> None:
+    """Write a file that the user named: whole or not at all, by write_file.
+
+    A link, a pipe or a device is written through, as /dev/stdout is:
+    write_file would put a file in its place. Raises OSError.
+    """
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        path.write_bytes(data)
+        return
+    try:
+        write_file(path, data)
+    except FileExistsError as error:
+        # Of mkdir: a file is where the directory should be.
+        code = errno.ENOTDIR
+        raise NotADirectoryError(code, os.strerror(code), error.filename) from error
+
+
+def read_input(path: Path, hint: str) -> bytes:
+    """All of a file that the user named; ``hint`` is what else to name.
+
+    Raises UsageError where it cannot be read.
+    """
+    try:
+        return path.read_bytes()
+    except (OSError, ValueError) as error:
+        # ValueError: a name with a NUL in it.
+        raise UsageError(
+            f"cannot be read: {getattr(error, 'strerror', None) or error}",
+            where=str(path),
+            hint=hint,
+        ) from error

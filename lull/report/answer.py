@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The answer: what a run says to somebody who has one screen.
+
+Made from summaries and the features' headlines, as records that any page can
+show; lull.report.answer_text is the one for a terminal.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from lull.ask.catalog import full_params
+from lull.ask.job import SEEDS, STOCK, plans
+from lull.kernels.bases import DEFAULT_BASE
+from lull.model import (
+    LULL,
+    Arm,
+    CaseSpec,
+    Clock,
+    Feature,
+    Headline,
+    Promise,
+    Record,
+    Row,
+    Summary,
+    Value,
+)
+from lull.report.stats import Interval
+from lull.report.summary import shown
+
+
+class Measured(Record):
+    """A headline on one clock. ``ratio`` is Lull's to stock's; ``shown`` is that
+    they differ, by the test and by the interval."""
+
+    clock: Clock
+    unit: str
+    stock: float
+    lull: float
+    ratio: float | None
+    ratio_ci95: Interval | None
+    shown: bool
+
+
+class Entry(Record):
+    """A headline in plain words, and what was measured of it."""
+
+    headline: Headline
+    measured: tuple[Measured, ...]
+
+
+class Verdict(Record):
+    """What a feature promises on a clock: how much of it was checked."""
+
+    clock: Clock
+    checked: int
+    broken: tuple[Promise, ...]
+
+
+class Block(Record):
+    """A feature. It has no entries where none of its headlines was measured."""
+
+    feature: str
+    title: str
+    entries: tuple[Entry, ...]
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def broken(self) -> tuple[Promise, ...]:
+        """All its promises that do not hold."""
+        return tuple(p for verdict in self.verdicts for p in verdict.broken)
+
+
+class Coverage(Record):
+    """How much of what a whole run measures on a clock was measured."""
+
+    clock: Clock
+    cases: int
+    of_cases: int
+    seeds: int
+    of_seeds: int
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing was left out."""
+        return self.cases >= self.of_cases and self.seeds >= self.of_seeds
+
+
+class Machine(Record):
+    """What the figures of a clock were taken on."""
+
+    clock: Clock
+    kernel: str
+    base: str
+    accel: str
+    cpus: int
+
+
+class Answer(Record):
+    """All of it, in the order of the text.
+
+    ``control`` is the command that holds this kernel against one without Lull,
+    empty where that was done; ``following`` is the one to try next, and
+    ``purpose`` what it is for.
+    """
+
+    machines: tuple[Machine, ...]
+    blocks: tuple[Block, ...]
+    coverage: tuple[Coverage, ...]
+    control: str
+    following: str
+    purpose: str
+
+
+def answer(summaries: Sequence[Summary], features: Iterable[Feature]) -> Answer:
+    """What these runs, one a clock, say of the features that they measured.
+
+    Nothing is in it of a feature, a headline or a clock that was not measured,
+    and of modes nothing but ``stock`` and ``lull``.
+    """
+    known = [f for f in features if any(_of(f, summary) for summary in summaries)]
+    blocks = tuple(_block(feature, summaries) for feature in known)
+    base = next((s.base for s in summaries), DEFAULT_BASE)
+    following, purpose = _following(blocks, known, base)
+    return Answer(
+        machines=tuple(
+            Machine(
+                clock=s.clock, kernel=s.kernel, base=s.base, accel=s.accel, cpus=s.cpus
+            )
+            for s in summaries
+        ),
+        blocks=blocks,
+        coverage=tuple(_coverage(known, summary) for summary in summaries),
+        control=_control(known, summaries),
+        following=following,
+        purpose=purpose,
+    )
+
+
+def _of(feature: Feature, summary: Summary) -> list[Row]:
+    return [row for row in summary.rows if row.feature == feature.name]
+
+
+def _case(
+    feature: Feature, workload: str, params: Mapping[str, Value], summary: Summary
+) -> list[Row]:
+    wanted = full_params(feature, workload, params)
+    return [
+        row
+        for row in _of(feature, summary)
+        if row.workload == workload
+        and full_params(feature, workload, row.params) == wanted
+    ]
+
+
+def _block(feature: Feature, summaries: Sequence[Summary]) -> Block:
+    entries = []
+    for headline in feature.headlines:
+        found = [_measured(feature, headline, summary) for summary in summaries]
+        measured = tuple(each for each in found if each is not None)
+        if measured:
+            entries.append(Entry(headline=headline, measured=measured))
+    verdicts = []
+    for summary in summaries:
+        own = [p for p in summary.expectations if p.feature == feature.name]
+        broken = tuple(promise for promise in own if not promise.ok)
+        verdicts.append(Verdict(clock=summary.clock, checked=len(own), broken=broken))
+    return Block(
+        feature=feature.name,
+        title=feature.title,
+        entries=tuple(entries),
+        verdicts=tuple(verdicts),
+    )
+
+
+def _measured(
+    feature: Feature, headline: Headline, summary: Summary
+) -> Measured | None:
+    if headline.clock not in (None, summary.clock):
+        return None
+    rows = {
+        row.mode: row
+        for row in _case(feature, headline.workload, headline.params, summary)
+        if row.arm is Arm.LULL and row.metric == headline.metric
+    }
+    stock, lull = rows.get(STOCK), rows.get(LULL)
+    if stock is None or lull is None:
+        return None
+    interval = lull.ratio_ci95
+    same = interval is None or interval[0] <= 1 <= interval[1]
+    return Measured(
+        clock=summary.clock,
+        unit=stock.unit,
+        stock=stock.median,
+        lull=lull.median,
+        ratio=lull.ratio,
+        ratio_ci95=interval,
+        shown=shown(lull) and not same,
+    )
+
+
+def _coverage(features: Iterable[Feature], summary: Summary) -> Coverage:
+    planned = [
+        (feature, case)
+        for feature in features
+        for case in plans(feature, quick=False, clock=summary.clock)
+    ]
+    return Coverage(
+        clock=summary.clock,
+        cases=sum(
+            bool(_case(feature, case.workload, case.params, summary))
+            for feature, case in planned
+        ),
+        of_cases=len(planned),
+        seeds=summary.seeds,
+        of_seeds=SEEDS[summary.clock, False],
+    )
+
+
+def _control(features: Iterable[Feature], summaries: Iterable[Summary]) -> str:
+    """The command for the controls of what was measured and not controlled; a
+    quick one where that has any of them."""
+    features = tuple(features)
+    for summary in summaries:
+        names: dict[bool, list[str]] = {True: [], False: []}
+        for feature in features:
+            if not _of(feature, summary):
+                continue
+            missing = list(_uncontrolled(feature, summary))
+            if missing:
+                quick = any(case.in_quick(summary.clock) for case in missing)
+                names[quick].append(feature.name)
+        if names[True] or names[False]:
+            options = ["--quick", "--clock", summary.clock, "--control"]
+            words = names[True] or names[False]
+            more = options if names[True] else options[1:3]
+            return _command("run", *words, *more, base=summary.base)
+    return ""
+
+
+def _uncontrolled(feature: Feature, summary: Summary) -> Iterator[CaseSpec]:
+    wanted = [
+        (item.workload, full_params(feature, item.workload, item.params))
+        for item in feature.expectations
+        if item.control and item.clock in (None, summary.clock)
+    ]
+    for case in plans(feature, quick=False, clock=summary.clock):
+        if (case.workload, full_params(feature, case.workload, case.params)) in wanted:
+            rows = _case(feature, case.workload, case.params, summary)
+            if not any(row.arm is Arm.STOCK for row in rows):
+                yield case
+
+
+def _following(
+    blocks: Sequence[Block], features: Sequence[Feature], base: str
+) -> tuple[str, str]:
+    for block in blocks:
+        for verdict in block.verdicts:
+            if verdict.broken:
+                words = ["run", block.feature, "--clock", verdict.clock, "--check"]
+                return _command(*words, base=base), f"all cases of {block.feature}"
+    gains = [
+        (measured.ratio, feature, entry.headline)
+        for block, feature in zip(blocks, features, strict=True)
+        for entry in block.entries
+        for measured in entry.measured
+        if entry.headline.profile and measured.shown and measured.ratio is not None
+    ]
+    if gains:
+        _, feature, headline = min(gains, key=lambda gain: gain[0])
+        default = feature.workloads[headline.workload].params
+        words = ["profile", feature.name, headline.workload, "--vs", STOCK]
+        for name, value in headline.params.items():
+            if value != default.get(name):
+                words += ["--param", f"{name}={value}"]
+        command = _command(*words, base=base)
+        return command, "which functions of the kernel made the difference"
+    for block in blocks:
+        command = _command("run", block.feature, "--check", base=base)
+        return command, f"all cases of {block.feature}"
+    return "lull list", "what there is to measure"
+
+
+def _command(*words: str, base: str) -> str:
+    more = [] if base == DEFAULT_BASE else ["--base", base]
+    return shlex.join(["lull", *words, *more])

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The answer as text: at most 40 lines of at most 80 columns."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from lull.model import Clock
+from lull.report.answer import Answer, Block, Measured, Verdict
+from lull.report.table import plain, quantity, ratio
+
+LINES = 40
+WIDTH = 80
+_BROKEN = 2  #: lines that a feature's broken promises may take
+_HEADS = ("", "stock", "lull", "ratio", "its 95% interval")
+
+_CLOCKS = {
+    Clock.INSN: "insn: executed instructions, 1 ns each, alike on every machine",
+    Clock.WALL: "wall: time, with the noise of this machine",
+}
+
+
+def render(found: Answer, folders: Sequence[str] = (), *, program: str = "lull") -> str:
+    """The text, in printable ASCII, of at most 40 lines; ends in a newline.
+
+    ``folders`` are where the tables are, ``program`` how the user calls it. No
+    line is longer than 80, but for a folder with so long a name. Where there is
+    too much to say, empty lines go first, then second headlines, then systems,
+    which are counted.
+    """
+    measured = [m for b in found.blocks for e in b.entries for m in e.measured]
+    columns = list(zip(_HEADS, *map(_cells, measured), strict=True))
+    widths = tuple(max(map(len, column)) for column in columns)
+    head = [*_head(found), *([_line(_HEADS, widths)] if measured else [])]
+    foot = list(_foot(found, folders, program))
+    room = LINES - len(head) - len(foot) - 1
+    parts: list[list[str]] = []
+    for gap, entries in ((1, 2), (0, 2), (0, 1)):
+        parts = [
+            [""] * gap + list(_block_lines(block, entries, widths))
+            for block in found.blocks
+        ]
+        if sum(map(len, parts)) <= room:
+            break
+    rest: list[str] = []
+    while parts and sum(map(len, parts)) + len(rest) > room:
+        parts.pop()
+        cut = found.blocks[len(parts) :]
+        broken = sum(bool(block.broken) for block in cut)
+        more = f", of {broken} a promise is BROKEN" if broken else ""
+        rest = [f"and {len(cut)} more{more}: see the tables"]
+    lines = [*head, *(line for part in parts for line in part), *rest, "", *foot]
+    return plain("\n".join(lines))
+
+
+def _head(found: Answer) -> Iterator[str]:
+    for first in found.machines[:1]:
+        yield from _wrap(
+            f"Linux {first.kernel} on {first.cpus} CPUs, as it is (stock) and with"
+            " Lull: medians, and the ratio of Lull to stock."
+        )
+    for machine in found.machines:
+        under = "" if machine.clock is Clock.INSN else f", under {machine.accel}"
+        yield from _wrap(f"{_CLOCKS[machine.clock]}{under}", "  ", "        ")
+
+
+def _foot(found: Answer, folders: Sequence[str], program: str) -> Iterator[str]:
+    parts = [
+        f"on {c.clock} {c.cases} of {c.of_cases} cases with {c.seeds} of"
+        f" {c.of_seeds} seeds"
+        for c in found.coverage
+        if not c.whole
+    ]
+    if parts:
+        yield from _wrap(
+            f"Measured: {', '.join(parts)}. All cases of a system: {program} run NAME"
+        )
+    if found.control:
+        yield from _wrap(
+            "Not run: the A/A control, stock against a kernel without Lull. To run it:"
+        )
+        yield from _command(found.control, program)
+    if folders:
+        yield "Whole tables (table.txt), and every sample:"
+        yield from (f"  {folder}" for folder in folders)
+    yield from _wrap(f"Next, {found.purpose}:")
+    yield from _command(found.following, program)
+
+
+def _block_lines(block: Block, entries: int, widths: Sequence[int]) -> Iterator[str]:
+    """What a clock's promises came to is said on its last line."""
+    lines: list[tuple[Clock | None, str, str]] = []
+    if not block.entries:
+        lines.append((None, f"{block.feature}: {block.title}", ""))
+        lines.append((None, "  not what this page tells of: see the tables", ""))
+    for entry in block.entries[:entries]:
+        lines.append((None, f"{block.feature}: {entry.headline.text}", ""))
+        for m in entry.measured:
+            remark = "" if m.shown else "no difference shown"
+            lines.append((m.clock, _line(_cells(m), widths), remark))
+    seen = {clock for clock, _, _ in lines}
+    for verdict in block.verdicts:
+        if verdict.clock not in seen and verdict.checked:
+            lines.append((verdict.clock, f"  {verdict.clock}", ""))
+    verdicts = {verdict.clock: verdict for verdict in block.verdicts}
+    for i, (clock, text, remark) in enumerate(lines):
+        last = clock not in {other for other, _, _ in lines[i + 1 :]}
+        told = list(_verdict(verdicts[clock])) if clock and last else []
+        yield from _remarked(text, [*filter(None, [remark, *told[:1]])])
+        yield from told[1:]
+
+
+def _remarked(text: str, remarks: Sequence[str]) -> list[str]:
+    line = f"{text}  {', '.join(remarks)}".rstrip()
+    if len(line) > WIDTH:
+        first = _wrap(f"{text}  {''.join(remarks[:1])}".rstrip(), "", " " * 8)
+        return [*first, *(f"{'':8}{word}" for word in remarks[1:])]
+    return [line]
+
+
+def _verdict(verdict: Verdict) -> Iterator[str]:
+    """The words for the clock's line, and lines of their own below it."""
+    if not verdict.checked:
+        yield "no promise was checked"
+    elif not verdict.broken:
+        yield "promise holds"
+    else:
+        yield "promise BROKEN:"
+        first, *others = verdict.broken
+        text = first.text
+        if first.measured is not None:
+            text += f" (measured {first.measured:.4g})"
+        if others:
+            text = f"{len(verdict.broken)} of {verdict.checked}: {text}, ..."
+        lines = _wrap(text, " " * 8, " " * 8)
+        if len(lines) > _BROKEN:
+            lines = [*lines[: _BROKEN - 1], f"{lines[_BROKEN - 1][: WIDTH - 4]} ..."]
+        yield from lines
+
+
+def _cells(measured: Measured) -> tuple[str, ...]:
+    low_high = measured.ratio_ci95
+    interval = f"[{ratio(low_high[0])}, {ratio(low_high[1])}]" if low_high else "-"
+    values = (_quantity(v, measured.unit) for v in (measured.stock, measured.lull))
+    return (str(measured.clock), *values, ratio(measured.ratio), interval)
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    clock, stock, lull, times, interval = (
+        cell.ljust(width) if i in (0, 4) else cell.rjust(width)
+        for i, (cell, width) in enumerate(zip(cells, widths, strict=True))
+    )
+    return f"  {clock}  {stock}  {lull}  {times} {interval}"
+
+
+def _quantity(value: float, unit: str) -> str:
+    text = quantity(value, unit)
+    return text if text.endswith("s") and unit == "ns" else f"{text} {unit}"
+
+
+def _command(command: str, program: str) -> Iterator[str]:
+    """A command as it is typed; a long one goes on after a backslash."""
+    words = f"{program} {command.removeprefix('lull ')}"
+    lines = textwrap.wrap(
+        words,
+        WIDTH - 2,
+        initial_indent="  ",
+        subsequent_indent="    ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    for i, line in enumerate(lines, 1):
+        yield line + " \\" * (i < len(lines))
+
+
+def _wrap(text: str, first: str = "", rest: str = "") -> list[str]:
+    return textwrap.wrap(
+        text,
+        WIDTH,
+        initial_indent=first,
+        subsequent_indent=rest,
+        break_on_hyphens=False,
+        replace_whitespace=False,
+        drop_whitespace=True,
+    )

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The promises of a run as points of KTAP."""
+
+from __future__ import annotations
+
+from lull.model import Promise, Summary
+from lull.report.ktap import Point
+from lull.report.summary import NOT_MEASURED
+
+
+def points_of(summary: Summary) -> tuple[Point, ...]:
+    """A test for each feature, a subtest for each of its expectations.
+
+    A feature that was measured and has none on this clock is skipped. Names do not
+    depend on what was measured.
+    """
+    by_feature: dict[str, list[Point]] = {row.feature: [] for row in summary.rows}
+    for promise in summary.expectations:
+        by_feature.setdefault(promise.feature, []).append(_point(promise))
+    machine = f"{summary.kernel}, {summary.accel}, {summary.cpus} CPUs"
+    return tuple(
+        Point(
+            f"{feature} ({summary.clock})",
+            ok=all(point.ok for point in points),
+            skipped=None if points else "nothing is promised on this clock",
+            diagnostics=(machine,),
+            subtests=tuple(points),
+        )
+        for feature, points in by_feature.items()
+    )
+
+
+def _point(promise: Promise) -> Point:
+    if promise.measured is None:
+        said = "not measured"
+    else:
+        said = f"measured {promise.measured:.4g}"
+    return Point(
+        promise.text.removesuffix(NOT_MEASURED),
+        ok=promise.ok,
+        diagnostics=(said if promise.aim is None else f"{said}, aim {promise.aim:g}",),
+    )

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The kernel's own tests, run in a guest in several modes: what a mode has lost.
+
+The guest gives what a program said, a note for each try (docs/contracts.md). It is
+judged here, test by test.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+from lull.report.ktap import Point, fails, parse
+
+_NOTE = re.compile(r"selftest (\S+) (\S+) ([0-9]{1,3})\n(.*)", re.DOTALL)
+
+
+class Verdict(IntEnum):
+    """Of a test, the worst first; the best of its tries counts."""
+
+    MISSING = 0
+    FAILED = 1
+    SKIPPED = 2  #: or it fails as expected
+    PASSED = 3
+
+
+@dataclass(frozen=True)
+class Try:
+    """One run of a program in a mode, and what it said."""
+
+    program: str
+    mode: str
+    status: int
+    text: str
+
+
+def read_tries(notes: Iterable[str]) -> tuple[Try, ...]:
+    """Those of a guest's notes that are of such programs."""
+    found = (_NOTE.fullmatch(note) for note in notes)
+    return tuple(Try(m[1], m[2], int(m[3]), m[4]) for m in found if m)
+
+
+def losses(
+    tries: Iterable[Try], programs: Sequence[str], modes: Sequence[str]
+) -> tuple[str, ...]:
+    """A sentence for each test that does worse in a mode than in the first one.
+
+    What passes there passes, and what is skipped there does not fail. A program
+    that passes nothing there shows nothing, which is a sentence, too.
+    """
+    outputs: dict[tuple[str, str], list[str]] = {}
+    for one in tries:
+        outputs.setdefault((one.program, one.mode), []).append(one.text)
+    found: list[str] = []
+    for program in programs:
+        by_mode = [verdicts(outputs.get((program, mode), ())) for mode in modes]
+        reference = by_mode[0]
+        if Verdict.PASSED not in reference.values():
+            found.append(f"{program}: {modes[0]}: no test has passed")
+        for mode, here in zip(modes[1:], by_mode[1:], strict=True):
+            for name, due in reference.items():
+                verdict = here.get(name, Verdict.MISSING)
+                if verdict < due and due >= Verdict.SKIPPED:
+                    found.append(
+                        f"{program}: {mode}: {name}: {verdict.name.lower()}, "
+                        f"but {due.name.lower()} in {modes[0]}"
+                    )
+    return tuple(found)
+
+
+def verdicts(texts: Iterable[str]) -> dict[str, Verdict]:
+    """The tests of a program, by name: the best of its tries, given their texts."""
+    best: dict[str, Verdict] = {}
+    for text in texts:
+        # These programs print no plan.
+        for name, point in _tests(parse(text, planned=False)):
+            best[name] = max(_verdict(point), best.get(name, Verdict.MISSING))
+    return best
+
+
+def _tests(points: Iterable[Point], within: str = "") -> Iterator[tuple[str, Point]]:
+    for point in points:
+        yield within + point.name, point
+        yield from _tests(point.subtests, f"{within}{point.name} / ")
+
+
+def _verdict(point: Point) -> Verdict:
+    if fails(point):
+        return Verdict.FAILED
+    if point.skipped is not None or point.expected is not None:
+        return Verdict.SKIPPED
+    return Verdict.PASSED

@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A verdict is forgotten when anything changes that it depends on."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lull.host.files import repo_root
+from lull.model import Arm
+from lull.proof import key as key_module
+from lull.proof.key import JUDGE, imports, kernel_files, key_of, parts_of
+from lull.proof.trial import Size, Trial, trials
+from lull.runs import boot as boot_module
+from lull.vm.probe_build import probe_recipe
+
+ROOT = repo_root()
+ROOMS = ("features", "scenarios", "kernel", "probe", "lull")
+
+
+def trial(id: str) -> Trial:
+    (found,) = (t for t in trials() if t.id == id)
+    return found
+
+
+FREEZE = trial("freeze: FZ1")
+THAW = trial("thaw: timeouts")
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy that a test may change, and puts back."""
+    place = tmp_path_factory.mktemp("checkout")
+    for room in ROOMS:
+        shutil.copytree(
+            ROOT / room, place / room, ignore=shutil.ignore_patterns("__pycache__")
+        )
+    return place
+
+
+@pytest.fixture(autouse=True)
+def a_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(key_module, "_source", lambda base: f"{base}.1-1")
+
+
+def parts(which: Trial, root: Path = ROOT, size: Size = Size.TEST) -> dict[str, str]:
+    key_module.tools.cache_clear()
+    key_module.judging.cache_clear()
+    return parts_of(which, size, "6.12", root)
+
+
+def changed(before: dict[str, str], after: dict[str, str]) -> set[str]:
+    assert before.keys() == after.keys()
+    return {kind for kind in before if before[kind] != after[kind]}
+
+
+#: File -> what of FREEZE's key, and of THAW's, it changes.
+FILES = {
+    "features/freeze/kernel/kernel/lull/freeze/walk.c": ("kernel", "kernel"),
+    "features/freeze/hooks/6.12/0003-see-tasks-die.patch": ("kernel", "kernel"),
+    # Of others what is there in mode stock: hooks, headers, what watches.
+    "features/thaw/hooks/6.12/0006-rest-in-pipes.patch": ("kernel", "kernel"),
+    "features/zfree/hooks/6.12/0002-free-by-class.patch": ("kernel", "kernel"),
+    "features/attach/kernel/include/linux/lull_attach.h": ("kernel", "kernel"),
+    "features/attach/kernel/kernel/lull/attach/debug.c": ("kernel", "kernel"),
+    "features/attach/kernel/kernel/lull/attach/Kconfig": ("kernel", "kernel"),
+    "features/attach/kernel/kernel/lull/attach/lock.c": ("", ""),
+    "features/thaw/kernel/kernel/lull/thaw/thaw.c": ("", "kernel"),
+    "features/devices/kernel/kernel/lull/devices/tree.c": ("", ""),
+    "kernel/overlay/kernel/lull/frame.c": ("kernel", "kernel"),
+    "kernel/config/base.config": ("kernel", "kernel"),
+    "kernel/config/lull.config": ("kernel", "kernel"),
+    "kernel/config/debug.config": ("kernel", "kernel"),
+    "kernel/config/kcsan.config": ("", ""),
+    "probe/util.c": ("probe", "probe"),
+    "probe/util.h": ("probe", "probe"),
+    "features/freeze/race.c": ("probe", ""),
+    "features/thaw/storm.h": ("", "probe"),
+    "features/attach/groups.c": ("", ""),
+    "lull/vm/console.py": ("judge", "judge"),
+    "lull/proof/faults.py": ("judge", "judge"),
+    "lull/kernels/make.py": ("judge", "judge"),
+    "lull/report/table.py": ("", ""),
+    "lull/cli.py": ("", ""),
+    "features/freeze/README.md": ("", ""),
+    "features/freeze/feature.toml": ("", ""),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_changes_the_keys_that_depend_on_it(checkout: Path, name: str) -> None:
+    before = parts(FREEZE, checkout), parts(THAW, checkout)
+    path = checkout / name
+    text = path.read_bytes()
+    # After its end: a patch and a Python file remain what they are.
+    more = b"\n--\nmore\n" if name.endswith(".patch") else b"\n# more\n"
+    path.write_bytes(text + more)
+    try:
+        after = parts(FREEZE, checkout), parts(THAW, checkout)
+    finally:
+        path.write_bytes(text)
+    for old, new, kinds in zip(before, after, FILES[name], strict=True):
+        assert changed(old, new) == set(kinds.split())
+
+
+def test_a_new_file_of_the_feature_changes_its_key(checkout: Path) -> None:
+    before = parts(FREEZE, checkout)
+    new = checkout / "features/freeze/kernel/kernel/lull/freeze/more.h"
+    new.write_text("")
+    try:
+        assert changed(before, parts(FREEZE, checkout)) == {"kernel"}
+    finally:
+        new.unlink()
+
+
+@pytest.mark.parametrize(
+    ("update", "kinds"),
+    [
+        ({"checks": {"FZ1": 4}}, {"wanted"}),
+        ({"fails": {"FZ1": 1}}, {"wanted"}),
+        ({"known": ("x",)}, {"wanted"}),
+        ({"arm": Arm.KCSAN, "about": "x"}, {"kernel", "machine", "wanted"}),
+        ({"cases": FREEZE.cases[:1]}, {"job"}),
+        ({"text": "in other words", "seconds": 99}, set()),
+    ],
+)
+def test_what_a_trial_says_is_in_its_key(
+    update: dict[str, object], kinds: set[str]
+) -> None:
+    other = FREEZE.model_copy(update=update)
+    assert changed(parts(FREEZE), parts(other)) == kinds
+
+
+def test_the_size_is_in_the_job() -> None:
+    storm = trial("freeze: FZ5")
+    assert changed(parts(storm), parts(storm, size=Size.PROOF)) == {"job"}
+    assert not changed(parts(FREEZE), parts(FREEZE, size=Size.PROOF))
+
+
+def test_a_description_of_devices_is_in_the_job(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before = parts(FREEZE)
+    monkeypatch.setattr(key_module, "guest_files", lambda job: {"trees/x": b"tree"})
+    assert changed(before, parts(FREEZE)) == {"job"}
+
+
+@pytest.mark.parametrize(
+    ("where", "name", "value", "kind"),
+    [
+        (key_module.toolchain, "compiler", lambda: "gcc 99", "compiler"),
+        (key_module, "build_identity", lambda: ["-O3"], "compiler"),
+        (key_module, "qemu_version", lambda: "QEMU 99", "qemu"),
+        (key_module, "_source", lambda base: "6.12.99-1", "source"),
+        (boot_module, "_WORDS", {Arm.DEBUG: ("more",)}, "machine"),
+        (boot_module, "MEMORY_MB", 4096, "machine"),
+        (key_module, "device_obstacle", lambda path: "is away", "machine"),
+    ],
+)
+def test_the_tools_and_the_machine_are_in_it(
+    where: object,
+    name: str,
+    value: object,
+    kind: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before = parts(FREEZE)
+    monkeypatch.setattr(where, name, value)
+    assert changed(before, parts(FREEZE)) == {kind}
+
+
+def test_another_word_anywhere_is_another_key() -> None:
+    before = parts(FREEZE)
+    keys = {key_of(before)} | {key_of({**before, kind: "x"}) for kind in before}
+    assert len(keys) == len(before) + 1
+
+
+def test_the_compiler_reads_no_file_of_ours_that_is_not_in_the_recipe() -> None:
+    for feature in ("freeze", "thaw", "attach", "zfree", "devices"):
+        recipe = probe_recipe(ROOT, (feature,))
+        words = ["gcc", "-MM", "-D_GNU_SOURCE", "-Iprobe", "-I."]
+        done = subprocess.run(
+            [*words, *recipe.sources], cwd=ROOT, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        read = {
+            str((ROOT / word).resolve().relative_to(ROOT))
+            for line in done.stdout.replace("\\\n", " ").splitlines()
+            for word in line.partition(":")[2].split()
+        }
+        assert read <= {*recipe.sources, *recipe.headers}
+
+
+TRACED = """
+import json, os, sys
+opened = set()
+sys.addaudithook(
+    lambda event, args: opened.add(os.fspath(args[0]))
+    if event == "open" and isinstance(args[0], (str, os.PathLike)) else None
+)
+from pathlib import Path
+from lull.kernels.build import build
+from lull.proof.attempt import attempt
+from lull.proof.trial import Size, trials
+from lull.vm.process import run_alone
+(trial,) = (t for t in trials() if t.id == sys.argv[1])
+kernel = build("6.12", trial.arm)
+done = run_alone(attempt(trial, Size.TEST, 1, kernel, Path(sys.argv[2])))
+assert done.result == "pass", done.how
+print(json.dumps(sorted(str(path) for path in opened)))
+"""
+
+#: Files that are read and are not in the key.
+BESIDE: dict[str, Callable[[str], bool]] = {
+    "other features' kernel code: they are in their mode stock": lambda name: (
+        name.startswith("features/") and ("/kernel/" in name or "/hooks/" in name)
+    ),
+    "which package the sources are of: its version is in the key": lambda name: (
+        name.startswith("kernel/bases/")
+    ),
+    "what is in the key as the trial's own words": lambda name: name.endswith(
+        "/safety.toml"
+    ),
+}
+
+
+@pytest.mark.vm
+@pytest.mark.seconds(25)
+def test_a_boot_reads_no_file_of_ours_that_is_not_in_its_key(tmp_path: Path) -> None:
+    """All that the lab opens while it makes a verdict, from its start on."""
+    done = subprocess.run(
+        [sys.executable, "-c", TRACED, "freeze: names", str(tmp_path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    opened = {Path(name).resolve() for name in json.loads(done.stdout)}
+    ours = {
+        str(path.relative_to(ROOT))
+        for path in opened
+        if path.is_relative_to(ROOT)
+        and path.is_file()
+        and "__pycache__" not in str(path)
+    }
+    ours = {name for name in ours if not name.startswith((".", "runs/"))}
+    one = trial("freeze: names")
+    recipe = probe_recipe(ROOT, (one.feature,))
+    known = {*recipe.sources, *recipe.headers, "lull/vm/tsc.c"}
+    for path in (
+        *kernel_files(ROOT, "6.12", one.arm, (one.feature,)),
+        *imports(ROOT, *JUDGE),
+    ):
+        known.add(str(path.relative_to(ROOT)))
+    left = {n for n in ours - known if not any(ok(n) for ok in BESIDE.values())}
+    assert not left

@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A session of trials: what is tried, remembered, tried anew, and told."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lull.proof import plugin, tried
+from lull.proof.attempt import Attempt
+from lull.proof.faults import Result
+from lull.proof.ledger import Ledger
+
+SAFETY = """
+[[trial]]
+name = "A"
+text = "it holds"
+seconds = 5
+cases = [{ run = "w", modes = "lull" }]
+checks = { A = 1 }
+
+[[trial]]
+name = "A without b"
+text = "it does not"
+seconds = 50
+random = false
+cases = [{ run = "w", modes = "lull", disable = "b" }]
+fault = { checks = { A = "" } }
+
+[[trial]]
+name = "large"
+text = "for the full size"
+proof = true
+cases = [{ run = "w", modes = "lull" }]
+checks = { A = 1 }
+"""
+
+
+class Guests:
+    """Stands for boots: notes what was tried, and says how it came out."""
+
+    def __init__(self) -> None:
+        self.tried: list[tuple[str, int]] = []
+        self.results: dict[str, Result] = {}
+        self.parts = {"kernel": "1"}
+
+    async def attempt(self, trial, size, seed, kernel, folder, say) -> Attempt:  # type: ignore[no-untyped-def]
+        self.tried.append((trial.name, seed))
+        (folder / "console.log").write_text("what it said")
+        result = self.results.get(trial.name, Result.PASS)
+        return Attempt(result=result, how="so", tries=2, seed=seed, seconds=1.5)
+
+    @property
+    def names(self) -> list[str]:
+        return [name for name, _ in self.tried]
+
+
+@pytest.fixture
+def guests(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Guests:
+    found = Guests()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv(plugin.RUN, raising=False)
+    monkeypatch.setattr(plugin, "attempt", found.attempt)
+    monkeypatch.setattr(plugin, "build", lambda base, arm: None)
+    monkeypatch.setattr(plugin, "parts_of", lambda *words: dict(found.parts))
+    # In this process there may be a session already, which has a name.
+    monkeypatch.setattr(plugin, "ANEW", 0)
+    plugin.Cache().prepare()
+    return found
+
+
+Run = Callable[..., pytest.RunResult]
+
+
+@pytest.fixture
+def run(pytester: pytest.Pytester, guests: Guests) -> Run:
+    room = pytester.mkdir("f")
+    (room / "safety.toml").write_text(SAFETY)
+
+    def run(*words: str) -> pytest.RunResult:
+        return pytester.runpytest_inprocess(
+            *("-p", "lull.proof.plugin", "-p", "no:cacheprovider", *words)
+        )
+
+    return run
+
+
+def test_the_longest_come_first_and_what_is_large_is_left(
+    run: Run, guests: Guests
+) -> None:
+    run().assert_outcomes(passed=2)
+    assert guests.tried == [("A without b", 1), ("A", 1)]
+    run("--size", "proof", "--fresh").assert_outcomes(passed=3)
+    assert guests.names[2:] == ["A without b", "large", "A"]
+
+
+def test_what_has_passed_is_remembered_and_said(run: Run, guests: Guests) -> None:
+    run().stdout.fnmatch_lines(["0 of 2 verdicts remembered, 4 boots made; *"])
+    again = run()
+    again.assert_outcomes(passed=2)
+    again.stdout.fnmatch_lines(["2 of 2 verdicts remembered, 0 boots made; *"])
+    assert len(guests.tried) == 2
+    run("--fresh").assert_outcomes(passed=2)
+    assert len(guests.tried) == 4
+
+
+def test_another_input_forgets(run: Run, guests: Guests) -> None:
+    run()
+    guests.parts["kernel"] = "2"
+    run().stdout.fnmatch_lines(["0 of 2 verdicts remembered*"])
+    guests.parts["kernel"] = "1"
+    run().stdout.fnmatch_lines(["2 of 2 verdicts remembered*"])
+
+
+def test_a_failure_is_told_kept_and_not_remembered(run: Run, guests: Guests) -> None:
+    run()
+    guests.results["A"] = Result.FAIL
+    done = run("--fresh")
+    done.assert_outcomes(passed=1, failed=1)
+    done.stdout.fnmatch_lines(["it holds", "fail after 2 boots, seed 1: so"])
+    # Where CI is set, pytest's summary has the whole message once more.
+    line = next(x for x in done.stdout.lines if x.startswith("consoles: "))
+    kept = Path(line.removeprefix("consoles: "))
+    assert (kept / "console.log").read_text() == "what it said"
+    guests.tried.clear()
+    run().assert_outcomes(passed=1, failed=1)
+    assert guests.names == ["A"]
+
+
+def test_luck_and_no_verdict_are_failures_at_the_end(run: Run, guests: Guests) -> None:
+    guests.results = {"A": Result.NONE, "A without b": Result.LUCKY}
+    run().assert_outcomes(failed=2)
+
+
+def test_some_are_tried_anew_with_another_seed(
+    run: Run, guests: Guests, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that a key that lacks something would be found; not what has no seed."""
+    run()
+    monkeypatch.setattr(plugin, "ANEW", 1.0)
+    done = run()
+    done.assert_outcomes(passed=2)
+    done.stdout.fnmatch_lines(["6.12 f: A: tried anew with seed *"])
+    done.stdout.fnmatch_lines(["1 of 2 verdicts remembered, 2 boots made; *"])
+    (name, seed) = guests.tried[-1]
+    assert (name, len(guests.tried)) == ("A", 3) and seed > 1
+
+
+def test_a_verdict_that_was_wrong_is_forgotten(
+    run: Run, guests: Guests, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run()
+    monkeypatch.setattr(plugin, "ANEW", 1.0)
+    guests.results["A"] = Result.FAIL
+    run().assert_outcomes(passed=1, failed=1)
+    monkeypatch.setattr(plugin, "ANEW", 0)
+    run().assert_outcomes(passed=1, failed=1)
+
+
+def test_the_seed_that_failed_is_tried_until_it_passes(
+    run: Run, guests: Guests, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run()
+    monkeypatch.setattr(plugin, "ANEW", 1.0)
+    guests.results["A"] = Result.FAIL
+    run()
+    (_, seed) = guests.tried[-1]
+    monkeypatch.setattr(plugin, "ANEW", 0)
+    run().assert_outcomes(passed=1, failed=1)
+    guests.results.clear()
+    run().assert_outcomes(passed=2)
+    assert guests.tried[-2:] == [("A", seed), ("A", seed)]
+    run()
+    assert len(guests.tried) == 5
+
+
+def test_what_changed_meanwhile_is_not_remembered(run: Run, guests: Guests) -> None:
+    """The kernel may be older than the files that would name its verdict."""
+
+    async def attempt(trial, *more) -> Attempt:  # type: ignore[no-untyped-def]
+        guests.parts["kernel"] += "+"
+        return Attempt(result=Result.PASS, how="so", tries=1, seed=1, seconds=1)
+
+    plugin.attempt, kept = attempt, plugin.attempt
+    try:
+        run().assert_outcomes(passed=2)
+    finally:
+        plugin.attempt = kept
+    assert Ledger().lines() == ()
+    run().stdout.fnmatch_lines(["0 of 2 verdicts remembered*"])
+
+
+def test_more_seeds_are_more_trials(run: Run, guests: Guests) -> None:
+    run("--seeds", "3").assert_outcomes(passed=4)
+    assert sorted(guests.tried) == [("A", 1), ("A", 2), ("A", 3), ("A without b", 1)]
+    run("--seeds", "3").stdout.fnmatch_lines(["4 of 4 verdicts remembered*"])
+
+
+def test_a_proof_says_what_was_tried_and_what_differs(
+    run: Run, guests: Guests, pytester: pytest.Pytester
+) -> None:
+    run("--proof", "proof.json")
+    path = pytester.path / "proof.json"
+    proof = tried.read(path)
+    assert proof is not None and proof.ok
+    first = proof.tests["f/safety.toml::A"]
+    assert (first.outcome, first.tries, first.seed) == ("passed", 2, 1)
+    assert first.parts == {"kernel": "1"}
+    guests.parts["kernel"] = "2"
+    guests.results["A"] = Result.FAIL
+    done = run("--proof", "proof.json")
+    done.stdout.fnmatch_lines(
+        [
+            "proof: proof.json",
+            "f/safety.toml::A: was passed, is failed",
+            "another kernel than last time: 2 verdicts",
+        ]
+    )
+    assert json.loads(path.read_text())["ok"] is False
+
+
+def test_each_attempt_is_in_the_ledger(run: Run) -> None:
+    run()
+    run()
+    assert [line.id for line in Ledger().lines()] == ["f: A without b", "f: A"]
+
+
+def test_workers_share_and_one_counts(run: Run, pytester: pytest.Pytester) -> None:
+    """Tests that are stamped, over pytest-xdist."""
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.parametrize("n", range(4))
+        def test_it(stamp, n):
+            with stamp({"n": str(n)}) as new:
+                if new:
+                    open(f"ran-{n}", "x").close()
+        """
+    )
+    words = ("-n", "2", "--maxschedchunk=1", "test_workers_share_and_one_counts.py")
+    first = run(*words)
+    first.assert_outcomes(passed=4)
+    first.stdout.fnmatch_lines(["0 of 4 verdicts remembered*"])
+    run(*words).stdout.fnmatch_lines(["4 of 4 verdicts remembered*"])
+    run(*words, "--fresh").assert_outcomes(failed=4)
+    run(*words).assert_outcomes(failed=4)

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Tries that add up: the ledger, and a soak until its time is over."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from lull.proof import soak as soak_module
+from lull.proof.attempt import Attempt
+from lull.proof.faults import Result
+from lull.proof.ledger import Entry, Ledger, count, render
+from lull.proof.soak import counts, soak, soakable
+from lull.proof.trial import Size, Trial, trials
+
+
+def line(id: str, what: str = "now", result: Result = Result.PASS) -> Entry:
+    return Entry(
+        id=id,
+        base="6.12",
+        what=what,
+        seed=7,
+        result=result,
+        tries=2,
+        seconds=1800,
+        when="2026-01-01T00:00:00+00:00",
+    )
+
+
+def test_lines_add_up_by_what_is_tried_now_and_ever(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "below" / "ledger.jsonl")
+    assert ledger.lines() == ()
+    for entry in (line("a"), line("a", "before"), line("a", result=Result.FAIL)):
+        ledger.add(entry)
+    ledger.add(line("gone"))
+    one, other = count(ledger.lines(), {"a": "now", "b": "now"})
+    assert (one.now, one.failed_now, one.ever, one.failed_ever) == (2, 1, 3, 1)
+    assert one.hours == 1.5
+    assert (other.id, other.now, other.ever) == ("b", 0, 0)
+
+
+def test_a_line_that_was_cut_off_costs_itself_alone(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    ledger.add(line("a"))
+    data = ledger.path.read_bytes()
+    ledger.path.write_bytes(data + data[: len(data) // 2] + b"\xff")
+    ledger.add(line("b"))
+    assert [entry.id for entry in ledger.lines()] == ["a", "b"]
+
+
+def test_the_table_fits_a_screen() -> None:
+    entries = [line("f" * 60), line("g", result=Result.FAIL)]
+    text = render(count(entries, {"f" * 60: "now", "g": "now"}))
+    assert max(map(len, text.splitlines())) <= 80
+    assert "goal: 100,000" in text
+
+
+def test_only_what_is_random_and_has_to_hold_is_soaked() -> None:
+    found = soakable(trials())
+    assert found
+    assert all(trial.random and trial.fault is None for trial in found)
+
+
+TRIAL = {"text": "", "cases": [{"run": "w", "modes": "lull"}], "checks": {"A": 1}}
+
+
+def made(name: str) -> Trial:
+    return Trial.model_validate({**TRIAL, "name": name, "feature": "f"})
+
+
+def test_who_was_tried_least_is_next_and_failures_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(soak_module, "parts_of", lambda trial, *more: {"k": trial.name})
+    seeds: list[int] = []
+
+    async def attempt(
+        trial: Trial, size: Size, seed: int, kernel: object, folder: Path
+    ) -> Attempt:
+        await asyncio.sleep(0.02)
+        (folder / "console.log").write_text("said")
+        seeds.append(seed)
+        result = Result.FAIL if trial.name == "bad" else Result.PASS
+        return Attempt(result=result, how="so", tries=1, seed=seed, seconds=0.02)
+
+    monkeypatch.setattr(soak_module, "attempt", attempt)
+    found = (made("good"), made("bad"))
+    Ledger().add(line("f: good", soak_module.key_of({"k": "good"})))
+    said: list[str] = []
+    kernels: Mapping[str, object] = {"debug": object()}
+    done = asyncio.run(soak(found, kernels, "6.12", 0.005, said.append))  # type: ignore[arg-type]
+    assert said[0].startswith("f: bad: try 1")
+    assert done.tries == len(seeds) >= 4
+    assert len(set(seeds)) == len(seeds)
+    assert done.failed and all(text.startswith("f: bad, seed ") for text in done.failed)
+    kept = Path(done.failed[0].partition(": ")[2].partition(": ")[2])
+    assert (kept / "console.log").read_text() == "said"
+    by_name = {one.id: one for one in counts(found, "6.12")}
+    assert by_name["f: good"].now == 1 + sum("good: try" in text for text in said)
+    assert by_name["f: bad"].failed_now == len(done.failed)
+
+
+def test_one_that_breaks_ends_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(soak_module, "parts_of", lambda trial, *more: {"k": trial.name})
+
+    async def attempt(*words: object) -> Attempt:
+        raise OSError("no room")
+
+    monkeypatch.setattr(soak_module, "attempt", attempt)
+    with pytest.raises(OSError, match="no room"):
+        asyncio.run(
+            soak((made("a"),), {"debug": object()}, "6.12", 1, lambda text: None)  # type: ignore[dict-item]
+        )

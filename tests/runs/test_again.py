@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A boot is repeated for what is known to be the emulator's fault, or the host's."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import cast
+
+import pytest
+
+from lull.errors import GuestPanic, Late, LullError
+from lull.runs.again import boot_again
+from lull.runs.boot import Boot
+
+DONE = cast(Boot, object())
+INT3 = GuestPanic("the guest's kernel reports a bug (Oops: int3: 0000)")
+OTHER = GuestPanic("the guest's kernel reports a bug (WARNING: at fork.c)")
+
+
+def starter(*faults: LullError) -> tuple[list[int], Callable[[], Awaitable[Boot]]]:
+    starts: list[int] = []
+
+    async def start() -> Boot:
+        starts.append(len(starts))
+        if len(starts) <= len(faults):
+            raise faults[len(starts) - 1]
+        return DONE
+
+    return starts, start
+
+
+def test_a_breakpoint_without_a_handler_is_tried_again() -> None:
+    """At the start of a boot or later: its samples are not kept."""
+    said: list[str] = []
+    starts, start = starter(INT3, INT3)
+    assert asyncio.run(boot_again(start, said.append, parallel=True)) is DONE
+    assert len(starts) == 3
+    assert [text for text in said if "being patched" in text] == said
+    assert len(said) == 2
+
+
+def test_a_guest_whose_devices_were_late_is_tried_again() -> None:
+    said: list[str] = []
+    starts, start = starter(Late("the guest came up without the port"))
+    assert asyncio.run(boot_again(start, said.append, parallel=True)) is DONE
+    assert len(starts) == 2
+    assert "late" in said[0]
+
+
+@pytest.mark.parametrize(("faults", "times"), [((INT3,) * 3, 3), ((OTHER,), 1)])
+def test_nothing_else_is(faults: tuple[GuestPanic, ...], times: int) -> None:
+    starts, start = starter(*faults)
+    with pytest.raises(GuestPanic):
+        asyncio.run(boot_again(start, lambda text: None, parallel=True))
+    assert len(starts) == times
+
+
+def test_it_is_a_fault_where_one_thread_runs_all() -> None:
+    starts, start = starter(INT3)
+    with pytest.raises(GuestPanic):
+        asyncio.run(boot_again(start, lambda text: None))
+    assert len(starts) == 1

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a boot's results have to show before they count."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from lull.errors import LabError, Late
+from lull.kernels.record import Kernel
+from lull.model import Arm, Clock, Job
+from lull.runs import boot as boot_module
+from lull.runs.boot import Boot, boot
+from lull.vm.process import run_alone
+
+DONE = '{"t":"done","samples":%d,"ok":true}\n'
+HELLO = '{"t":"hello","probe":1,"kernel":"6.12.117","cpus":%d,"features":{}}\n'
+
+
+def booted(results: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Boot:
+    async def run(spec: object, **more: object) -> SimpleNamespace:
+        return SimpleNamespace(results=results.encode())
+
+    monkeypatch.setattr(boot_module.machine, "run", run)
+    words = ("package_version", "key", "digest", "compiler", "built")
+    kernel = Kernel(
+        base="6.12",
+        arm=Arm.DEBUG,
+        version="6.12.117",
+        seconds=0,
+        directory=folder,
+        **dict.fromkeys(words, ""),
+    )
+    job = Job(seed=1, cases=())
+    return run_alone(boot(kernel, job, clock=Clock.WALL, accel="tcg", folder=folder))
+
+
+def test_a_cpu_that_came_too_late_is_no_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing races on one."""
+    with pytest.raises(Late, match="1 of its 2 CPUs"):
+        booted(HELLO % 1 + DONE % 0, tmp_path, monkeypatch)
+    assert booted(HELLO % 2 + DONE % 0, tmp_path, monkeypatch).stream.done
+
+
+def test_samples_that_did_not_arrive_are_missed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(LabError, match="3 of 3 samples"):
+        booted(HELLO % 2 + DONE % 3, tmp_path, monkeypatch)

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Every figure that feature.toml promises on the insn clock, measured."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lull.ask import catalog
+from lull.host.files import repo_root
+from lull.model import Arm
+from lull.proof.key import digest, imports, tools
+from lull.proof.plugin import Stamps
+from lull.vm.compile import recipe_key
+from lull.vm.probe_build import probe_recipe
+from tests.kernel_trees import kernel_parts
+
+pytestmark = [pytest.mark.vm, pytest.mark.proof, pytest.mark.seconds(400)]
+
+ROOT = repo_root()
+#: As few as can show a difference by pairs.
+SEEDS = 6
+
+
+def parts(name: str) -> dict[str, str]:
+    """Of all that is in the two kernels: a figure may move with any of it."""
+    files = [*imports(ROOT, "lull/cli.py"), *ROOT.glob(f"*/{name}/feature.toml")]
+    files += ROOT.glob("features/devices/trees/*")
+    return {
+        **kernel_parts(Arm.LULL, "tests/runs/test_figures.py"),
+        **tools(),
+        "probe": recipe_key(ROOT, probe_recipe(ROOT)),
+        "asked": digest(*(path.read_bytes() for path in sorted(files))),
+    }
+
+
+@pytest.mark.parametrize("name", [feature.name for feature in catalog.features()])
+def test_what_is_promised_is_kept(name: str, tmp_path: Path, stamp: Stamps) -> None:
+    with stamp(parts(name)) as new:
+        if not new:
+            return
+        words = ["run", name, "--clock", "insn", "--check", "--seeds", str(SEEDS)]
+        done = subprocess.run(
+            [sys.executable, "-m", "lull", *words, "-o", tmp_path / "run"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr[-3000:] + done.stdout
+        print(done.stdout)

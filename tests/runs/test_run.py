@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Whole runs, with real kernels in virtual machines."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from lull.kernels.build import build
+from lull.kernels.record import Kernel
+from lull.kernels.verify import verify
+from lull.model import Arm, Case, Clock, Job
+from lull.runs.boot import Boot, boot
+from lull.vm.process import run_alone
+from tests.kernel_trees import OURS, hooked
+
+pytestmark = [pytest.mark.vm, pytest.mark.proof]
+
+ROOT = Path(__file__).resolve().parents[2]
+MODES = ("stock", "exit_state", "lull")
+
+
+def lull(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "lull", *map(str, words)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+
+
+@pytest.fixture(scope="session")
+def lull_kernel() -> Kernel:
+    build("6.12", Arm.STOCK)
+    return build("6.12", Arm.LULL)
+
+
+@contextmanager
+def busy_host() -> Iterator[None]:
+    """As many processes that only spin as there are processors, and one."""
+    spin = [sys.executable, "-c", "while True: pass"]
+    spinners = [subprocess.Popen(spin) for _ in range((os.cpu_count() or 1) + 1)]
+    try:
+        yield
+    finally:
+        for spinner in spinners:
+            spinner.kill()
+            spinner.wait()
+
+
+def small_boot(kernel: Kernel, folder: Path, seed: int) -> Boot:
+    cases = (
+        Case(
+            feature="freeze", workload="zombies", params={"zombies": 600}, order=MODES
+        ),
+        Case(
+            feature="freeze", workload="sleepers", params={"sleepers": 60}, order=MODES
+        ),
+        Case(feature="freeze", workload="storm", params={"cycles": 3}, order=MODES),
+    )
+    work = boot(
+        kernel,
+        Job(seed=seed, cases=cases),
+        clock=Clock.INSN,
+        accel="tcg",
+        folder=folder,
+    )
+    return run_alone(work)
+
+
+def test_insn_samples_are_the_same_on_a_busy_host(
+    lull_kernel: Kernel, tmp_path: Path
+) -> None:
+    quiet = small_boot(lull_kernel, tmp_path / "quiet", seed=5)
+    with busy_host():
+        busy = small_boot(lull_kernel, tmp_path / "busy", seed=5)
+    assert len(quiet.stream.samples) == 9
+    assert quiet.outcome.results == busy.outcome.results
+    other = small_boot(lull_kernel, tmp_path / "other", seed=6)
+    assert quiet.outcome.results != other.outcome.results
+
+
+def test_the_boot_parameter_chooses_the_mode(
+    lull_kernel: Kernel, tmp_path: Path
+) -> None:
+    for word, initial in (
+        ("lull.freeze=lull", "lull"),
+        ("lull.freeze=exit_state", "exit_state"),
+        ("lull.freeze=typo", "stock"),
+    ):
+        case = Case(
+            feature="freeze",
+            workload="switch",
+            params={"initial": initial},
+            order=("stock",),
+        )
+        work = boot(
+            lull_kernel,
+            Job(seed=1, cases=(case,)),
+            clock=Clock.WALL,
+            accel="tcg",
+            folder=tmp_path / initial,
+            append=(word,),
+        )
+        done = run_alone(work)
+        (check,) = done.stream.checks
+        assert check.ok, check.text
+        assert (b"no mode 'typo'" in done.outcome.console) == ("typo" in word)
+
+
+def test_the_quick_run_keeps_its_promises(lull_kernel: Kernel, tmp_path: Path) -> None:
+    """The benchmark in its quick form, and all that it leaves behind."""
+    run = tmp_path / "run"
+    words = ("--quick", "--clock", "insn", "--control", "--check", "--table")
+    done = lull("run", "freeze", *words, "-o", run)
+    assert done.returncode == 0, done.stdout + done.stderr
+    print(done.stdout)
+
+    summary = json.loads((run / "summary.json").read_text("utf-8"))
+    schema = json.loads((ROOT / "lull/schema/summary.json").read_text("utf-8"))
+    jsonschema.validate(summary, schema)
+    assert summary["ok"] is True
+    assert len(summary["expectations"]) == 5
+
+    table = (run / "table.txt").read_text("ascii")
+    assert table in done.stdout
+    answer = (run / "answer.txt").read_text("ascii")
+    assert "30,000 zombies" in answer
+    assert answer in done.stdout
+    assert max(map(len, table.splitlines())) <= 75
+    assert "A/A control" in table
+
+    env = json.loads((run / "env.json").read_text("utf-8"))
+    assert env["kernels"]["lull"]["digest"] == lull_kernel.digest
+    assert set(env["kernels"]) == {"stock", "lull"}
+    assert os.access(run / "repro.sh", os.X_OK)
+    assert (run / "console.log").stat().st_size > 1000
+    assert len((run / "results.jsonl").read_text("utf-8").splitlines()) > 100
+
+    compared = lull("compare", run, run)
+    assert compared.returncode == 0, compared.stderr
+
+
+def test_a_wall_run_prints_its_answer(lull_kernel: Kernel, tmp_path: Path) -> None:
+    done = lull(
+        *("run", "freeze", "--quick", "--clock", "wall", "--seeds", "1"),
+        *("--workload", "zombies", "-o", tmp_path / "run"),
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "30,000 zombies" in done.stdout
+    assert "clock wall" in (tmp_path / "run" / "table.txt").read_text("ascii")
+    assert "wall clock under" in done.stderr
+
+
+def test_a_profile_says_where_the_instructions_went(lull_kernel: Kernel) -> None:
+    words = ("profile", "freeze", "zombies", "--param", "zombies=500", "--vs", "stock")
+    done = lull(*words, "--rounds", "1", "--top", "12")
+    assert done.returncode == 0, done.stderr
+    (line,) = [row for row in done.stdout.splitlines() if row.startswith("freeze_task")]
+    ours, _, stock, _, difference = (
+        float(cell.replace(",", "")) for cell in line.split()[1:]
+    )
+    # Stock calls it for each zombie in each of its walks.
+    assert stock > 500 * 3 * 10
+    assert ours < stock / 10
+    assert difference == pytest.approx(ours - stock, abs=0.2)
+
+
+def test_two_clean_builds_are_equal(lull_kernel: Kernel) -> None:
+    """All of it is linked elsewhere, what is ours compiled without ccache.
+
+    ``lull kernel build --verify --arm lull`` compiles all.
+    """
+    assert verify("6.12", Arm.LULL, only=(OURS, *hooked())).digest == lull_kernel.digest

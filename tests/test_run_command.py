@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What ``lull run`` asks for and prints; what boots is made up."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+from typer.testing import Result as Done
+
+from lull.ask.plan import Request
+from lull.cli import app
+from lull.errors import ExpectationMissed, GuestFailed
+from lull.host.progress import Progress
+from lull.model import Clock
+from lull.report.summary import summarise
+from lull.runs.experiment import Result
+from tests import synthetic
+
+
+class Lab:
+    """Stands for what builds and boots: remembers what it was asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[Request] = []
+        self.fails: Clock | None = None
+        self.cost = synthetic.COST
+
+    def run(self, request: Request, progress: Progress) -> Result:
+        self.asked.append(request)
+        if request.clock is self.fails:
+            raise GuestFailed("no")
+        feature = synthetic.feature()
+        samples = synthetic.samples(request.seeds, cost=self.cost)
+        meta = synthetic.meta(request.clock, quick=request.quick, control=False)
+        made = summarise([feature], samples, meta)
+        return Result(made, f"TABLES {request.clock}\n", Path(f"runs/{request.clock}"))
+
+
+@pytest.fixture
+def lab(monkeypatch: pytest.MonkeyPatch) -> Lab:
+    lab = Lab()
+    monkeypatch.setattr("lull.cli.run", lab.run)
+    monkeypatch.setattr("lull.cli.select", lambda names: (synthetic.feature(),))
+    return lab
+
+
+def lull(*words: str) -> Done:
+    return CliRunner().invoke(app, ["run", *words])
+
+
+def test_it_prints_the_answer_and_says_where_the_tables_are(lab: Lab) -> None:
+    done = lull("walk")
+    assert done.exception is None
+    assert "walk: 30,000 dead children" in done.stdout
+    assert "  runs/insn\n" in done.stdout
+    assert "TABLES" not in done.stdout
+    assert len(done.stdout.splitlines()) <= 40
+
+
+def test_the_tables_are_printed_where_they_are_asked_for(lab: Lab) -> None:
+    done = lull("walk", "--table")
+    assert done.stdout.startswith("TABLES insn\n")
+    assert "walk: 30,000 dead children" in done.stdout
+
+
+def test_a_quick_run_of_two_clocks_has_one_answer(lab: Lab) -> None:
+    done = lull("walk", "--quick")
+    assert [r.clock for r in lab.asked] == [Clock.INSN, Clock.WALL]
+    assert done.stdout.count("walk: 30,000 dead children") == 1
+    lines = [line for line in done.stdout.splitlines() if "0.100 [" in line]
+    assert [line.split()[0] for line in lines] == ["insn", "wall"]
+    assert "  runs/insn\n  runs/wall\n" in done.stdout
+
+
+def test_what_was_measured_before_a_failure_is_printed(lab: Lab) -> None:
+    lab.fails = Clock.WALL
+    done = lull("walk", "--quick")
+    assert isinstance(done.exception, GuestFailed)
+    assert "walk: 30,000 dead children" in done.stdout
+    lab.fails = Clock.INSN
+    assert lull("walk", "--quick").stdout == ""
+
+
+def test_json_on_stdout_is_alone_there(lab: Lab) -> None:
+    done = lull("walk", "--table", "--json", "-")
+    assert json.loads(done.stdout)["schema"] == 1
+
+
+def test_a_broken_promise_is_an_error_where_it_is_checked(lab: Lab) -> None:
+    lab.cost = {**lab.cost, "lull": 400.0}
+    done = lull("walk")
+    assert done.exception is None
+    assert "promise BROKEN" in done.stdout
+    done = lull("walk", "--check")
+    assert isinstance(done.exception, ExpectationMissed)
+    assert "promise BROKEN" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "control"),
+    [
+        ((), True),
+        (("--no-control",), False),
+        (("--quick", "--clock", "insn"), False),
+        (("--quick", "--clock", "insn", "--control"), True),
+    ],
+)
+def test_a_quick_run_boots_one_kernel(
+    lab: Lab, words: Sequence[str], control: bool
+) -> None:
+    assert lull("walk", *words).exception is None
+    (request,) = lab.asked
+    assert request.control is control
+
+
+def test_a_clock_that_measures_nothing_is_left_out(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of what nobody named: who asks for it is told."""
+    feature = synthetic.feature()
+    cases = tuple(c.model_copy(update={"clock": Clock.INSN}) for c in feature.cases)
+    only = feature.model_copy(update={"cases": cases})
+    monkeypatch.setattr("lull.cli.select", lambda names: (only,))
+    assert lull("walk", "--quick").exception is None
+    assert [r.clock for r in lab.asked] == [Clock.INSN]
+    lull("walk", "--quick", "--clock", "wall")
+    assert lab.asked[1].clock is Clock.WALL
+
+
+def test_the_folders_of_two_clocks_are_in_the_one_named(lab: Lab) -> None:
+    lull("walk", "--quick", "-o", "out")
+    assert [r.output for r in lab.asked] == [Path("out/insn"), Path("out/wall")]
