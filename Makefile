@@ -1,25 +1,45 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# The three ways in; the work itself is done by .venv/bin/lull and scripts/.
+# The ways in; the work itself is done by .venv/bin/lull and scripts/.
 
-.PHONY: help setup run test clean
+# What a proof is of, and what narrows or widens it.
+BASE = 6.12
+FEATURE =
+SEEDS = 1
+MINUTES = 60
+
+# The lab starts makes of its own, which must not inherit this one's flags.
+ENV = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL
+
+.PHONY: help setup run test proof soak clean
 
 help:
-	@echo "make run     set up what is missing, build the kernels, run all"
-	@echo "             features (quick), print the table"
-	@echo "make test    set up what is missing, run every test;"
-	@echo "             ARGS='-m \"not vm\"' leaves out those that boot"
+	@echo "make run     set up what is missing, build the kernel, run all"
+	@echo "             features (quick); the answer on one screen"
+	@echo "make test    every statement at a size that shows it, and all that"
+	@echo "             boots nothing; what has passed is remembered:"
+	@echo "             ARGS=--fresh forgets, ARGS='-m \"not vm\"' boots nothing"
+	@echo "make proof   all at full size, and every figure; leaves proof.json."
+	@echo "             BASE=6.12 FEATURE=attach SEEDS=3 narrow and widen it"
+	@echo "make soak    new seeds for MINUTES=60; lull proofs has the counts"
 	@echo "make setup   only the set-up; the command is then .venv/bin/lull"
 	@echo "make clean   remove .venv and the tools' caches (not the kernels)"
 
 setup:
 	@scripts/setup
 
-# The lab starts makes of its own, which must not inherit this one's flags.
 run: setup
-	@env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL .venv/bin/lull run --quick $(ARGS)
+	@$(ENV) .venv/bin/lull run --quick $(ARGS)
 
 test: setup
-	@env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL scripts/test $(ARGS)
+	@$(ENV) scripts/test $(ARGS)
+
+proof: setup
+	@$(ENV) scripts/test --size proof --proof proof.json --base $(BASE) \
+		--seeds $(SEEDS) $(ARGS) $(wildcard $(FEATURE:%=features/%) \
+		$(FEATURE:%=scenarios/%))
+
+soak: setup
+	@$(ENV) .venv/bin/lull soak --minutes $(MINUTES) $(FEATURE)
 
 clean:
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis

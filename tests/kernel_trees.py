@@ -3,60 +3,98 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from lull.files import repo_root
+from lull.host.files import repo_root
+from lull.kernels import toolchain
 from lull.kernels.bases import load_base
-from lull.kernels.build import build, open_tree, plan_build
+from lull.kernels.build import blueprint, open_tree
 from lull.kernels.cache import Cache
-from lull.kernels.progress import silent
+from lull.kernels.config import merge_command
+from lull.kernels.inputs import gather
+from lull.kernels.make import build_identity, environment, make_flags
+from lull.kernels.patches import parse_patch
 from lull.kernels.source import fetch
+from lull.kernels.update import silent
 from lull.model import Arm
+from lull.proof.key import digest
 
-#: All files that a hook changes, and where those are that it adds.
-HOOKED = (
-    "mm/zsmalloc.o",
-    "mm/zswap.o",
-    "mm/zpool.o",
-    "mm/swapfile.o",
-    "drivers/base/power/",
-    "drivers/block/zram/",
-    "fs/eventpoll.o",
-    "fs/exec.o",
-    "fs/pipe.o",
-    "fs/select.o",
-    "fs/signalfd.o",
-    "io_uring/io-wq.o",
-    "io_uring/io_uring.o",
-    "init/init_task.o",
-    "kernel/cgroup/",
-    "kernel/fork.o",
-    "kernel/exit.o",
-    "kernel/freezer.o",
-    "kernel/power/",
-    "mm/vmscan.o",
-    "net/core/datagram.o",
-    "net/core/sock.o",
-    "net/ipv4/inet_connection_sock.o",
-    "net/ipv4/tcp.o",
-    "net/ipv4/udp.o",
-    "net/socket.o",
-    "net/unix/af_unix.o",
-)
+BASE = "6.12"
 
 #: The features themselves.
 OURS = "kernel/lull/"
 
 
+def hooked(base: str = BASE) -> tuple[str, ...]:
+    """The objects of all files that a hook changes, or that are new beside them."""
+    inputs = gather(repo_root(), base, Arm.LULL)
+    changed = {
+        part.path
+        for hook in inputs.hooks
+        for part in parse_patch(hook.name, hook.read_text("utf-8"))
+    }
+    found = {path for path in (*changed, *inputs.overlay) if path.endswith(".c")}
+    objects = (path.removesuffix(".c") + ".o" for path in found)
+    return tuple(sorted(name for name in objects if not name.startswith(OURS)))
+
+
+def kernel_parts(arm: Arm, *tests: str) -> dict[str, str]:
+    """What a test that compiles or reads all of an arm's files depends on."""
+    root = repo_root()
+    files = {
+        **gather(root, BASE, arm).files(),
+        **{name: root / name for name in ("tests/kernel_trees.py", *tests)},
+    }
+    return {
+        "source": fetch(load_base(BASE), Cache()).package_version,
+        "files": digest(
+            *(part for n, p in files.items() for part in (n, p.read_bytes()))
+        ),
+        "compiler": digest(toolchain.compiler(), *build_identity()),
+    }
+
+
 @contextmanager
 def opened(arm: Arm) -> Iterator[Path]:
-    """An arm's tree, locked, built once and saying what this checkout says."""
-    build("6.12", arm)
-    cache, base = Cache(), load_base("6.12")
-    plan = plan_build(base, arm, fetch(base, cache, silent), repo_root())
+    """An arm's tree, locked, saying what this checkout says; nothing is built."""
+    cache, base = Cache(), load_base(BASE)
+    plan = blueprint(base, arm, fetch(base, cache, silent), repo_root())
     with cache.lock(plan.name):
         work, _ = open_tree(plan, cache)
         work.close()
         yield work.source
+
+
+def configure(tree: Path, arm: Arm, obj: Path, extra: str = "") -> None:
+    """Make ``obj`` a directory of objects with an arm's configuration.
+
+    ``extra`` are lines that come after it: of two for a symbol the last counts.
+    """
+    obj.mkdir(exist_ok=True)
+    make(tree, obj, "allnoconfig")
+    fragments = gather(repo_root(), BASE, arm).fragments
+    run(merge_command(tree, obj, fragments), tree)
+    make(tree, obj, "olddefconfig")
+    if extra:
+        config = obj / ".config"
+        config.write_text(f"{config.read_text('utf-8')}\n{extra}\n", "utf-8")
+        make(tree, obj, "olddefconfig")
+
+
+def make(tree: Path, obj: Path, *words: str) -> str:
+    """Run make for ``obj``; returns what it said. A failure fails the test."""
+    flags = [f"O={obj}", *make_flags(tree, toolchain.ccache() is not None)[1:]]
+    return run(["make", *flags, *words], tree)
+
+
+def run(command: Sequence[str], tree: Path) -> str:
+    """Run a step of a build and return what it said."""
+    cache = Cache()
+    has_ccache = toolchain.ccache() is not None
+    env = environment(cache.ccache if has_ccache else None, cache.work)
+    done = subprocess.run(command, cwd=tree, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout + done.stderr

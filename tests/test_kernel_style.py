@@ -9,17 +9,26 @@ from pathlib import Path
 
 import pytest
 
-from lull.kernels import source, toolchain
+from lull.kernels import source
 from lull.kernels.bases import load_base
 from lull.kernels.cache import Cache
 from lull.kernels.inputs import gather
-from lull.kernels.make import OBJ, environment, make_flags
-from lull.kernels.progress import silent
+from lull.kernels.update import silent
 from lull.model import Arm
-from tests.kernel_trees import opened
+from lull.proof.plugin import Stamps
+from tests.kernel_trees import (
+    BASE,
+    OURS,
+    configure,
+    hooked,
+    kernel_parts,
+    make,
+    opened,
+)
 
 pytestmark = pytest.mark.vm
 
+ME = "tests/test_kernel_style.py"
 ROOT = Path(__file__).resolve().parents[1]
 
 #: What checkpatch says of every trace event and every defining macro.
@@ -32,7 +41,7 @@ _EXPECTED = re.compile(
 
 
 def checkpatch(*words: str | Path) -> list[str]:
-    tree = source.fetch(load_base("6.12"), Cache(), silent).tree
+    tree = source.fetch(load_base(BASE), Cache(), silent).tree
     command = ["perl", str(tree / "scripts/checkpatch.pl"), "--strict", "--terse"]
     command += ["--no-summary", *map(str, words)]
     # In the tree: elsewhere it takes context lines for whole files.
@@ -49,19 +58,24 @@ def kernel_files() -> list[Path]:
     return sorted(found)
 
 
-def test_new_files_pass_checkpatch() -> None:
+@pytest.mark.seconds(30)
+def test_new_files_pass_checkpatch(stamp: Stamps) -> None:
     files = kernel_files()
     assert len(files) >= 8
-    found = [line for file in files for line in checkpatch("-f", file)]
-    assert not found, "\n".join(found)
+    with stamp(kernel_parts(Arm.LULL, ME)) as new:
+        found = [line for file in files if new for line in checkpatch("-f", file)]
+        assert not found, "\n".join(found)
 
 
-def test_hooks_pass_checkpatch() -> None:
-    hooks = gather(ROOT, "6.12", Arm.LULL).hooks
+@pytest.mark.seconds(30)
+def test_hooks_pass_checkpatch(stamp: Stamps) -> None:
+    hooks = gather(ROOT, BASE, Arm.LULL).hooks
     assert len(hooks) >= 6
-    # Whoever sends one adds their own sign-off.
-    found = [line for hook in hooks for line in checkpatch("--no-signoff", hook)]
-    assert not found, "\n".join(found)
+    with stamp(kernel_parts(Arm.LULL, ME)) as new:
+        # Whoever sends one adds their own sign-off.
+        wanted = [hook for hook in hooks if new]
+        found = [line for hook in wanted for line in checkpatch("--no-signoff", hook)]
+        assert not found, "\n".join(found)
 
 
 def test_checkpatch_is_heard(tmp_path: Path) -> None:
@@ -70,46 +84,30 @@ def test_checkpatch_is_heard(tmp_path: Path) -> None:
     assert checkpatch("-f", bad)
 
 
-#: Where our code is, and what the files that it is included into make of it.
-CHECKED = (
-    "kernel/lull/",
-    "kernel/freezer.o",
-    "kernel/power/process.o",
-    "kernel/cgroup/cgroup.o",
-    "kernel/cgroup/cgroup-v1.o",
-    "mm/zsmalloc.o",
-    "mm/zswap.o",
-    "mm/swapfile.o",
-    "drivers/base/power/",
-    "drivers/block/zram/",
-    "fs/eventpoll.o",
-    "fs/pipe.o",
-    "fs/signalfd.o",
-    "net/core/datagram.o",
-    "net/ipv4/tcp.o",
+def sparse(tree: Path, obj: Path, *targets: str) -> str:
+    """What sparse says, of files by their names in the tree."""
+    said = make(tree, obj, "C=2", "CHECK=sparse", *targets)
+    return said.replace(f"{tree}/", "")
+
+
+@pytest.mark.seconds(60)
+@pytest.mark.parametrize(
+    "arm", [Arm.DEBUG, pytest.param(Arm.LULL, marks=pytest.mark.proof)]
 )
-
-
-def sparse(tree: Path, *targets: str) -> str:
-    has_ccache = toolchain.ccache() is not None
-    cache = Cache()
-    env = environment(cache.ccache if has_ccache else None, cache.work)
-    command = ["make", *make_flags(tree, has_ccache), "C=2", "CHECK=sparse", *targets]
-    done = subprocess.run(command, cwd=tree, env=env, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-2000:]
-    return done.stdout + done.stderr
-
-
-@pytest.mark.parametrize("arm", [Arm.LULL, Arm.DEBUG])
-def test_sparse_finds_nothing_in_our_files(arm: Arm) -> None:
-    with opened(arm) as tree:
-        assert (tree / OBJ).is_dir()
-        out = sparse(tree, *CHECKED)
-    assert "CHECK" in out
-    ours = [
-        line
-        for line in out.splitlines()
-        if re.search(r"(warning|error):", line)
-        and re.search(r"lull|freezer_lock", line)
-    ]
-    assert not ours, "\n".join(ours)
+def test_sparse_finds_nothing_in_our_files(
+    arm: Arm, tmp_path: Path, stamp: Stamps
+) -> None:
+    with stamp(kernel_parts(arm, ME)) as new:
+        if not new:
+            return
+        with opened(arm) as tree:
+            configure(tree, arm, tmp_path)
+            out = sparse(tree, tmp_path, "-j2", OURS, *hooked())
+        assert "CHECK" in out
+        ours = [
+            line
+            for line in out.splitlines()
+            if re.search(r"(warning|error):", line)
+            and re.search(r"lull|freezer_lock", line)
+        ]
+        assert not ours, "\n".join(ours)

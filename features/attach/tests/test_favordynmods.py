@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from features.boots import boot_cases
 from lull.kernels.record import Kernel
 from lull.model import Case, Value
-from lull.vm.process import run_alone
+from lull.runs.again import boot_cases
 
 pytestmark = pytest.mark.vm
 
@@ -27,7 +26,7 @@ def moves(**params: Value) -> Case:
 def test_it_is_on_for_its_case_alone(debug_kernel: Kernel, tmp_path: Path) -> None:
     """Stock's moves wait for grace periods before it and after it, not with it."""
     cases = (moves(), moves(favordynmods=1), moves(storm=1))
-    done = run_alone(boot_cases(debug_kernel, cases, tmp_path))
+    done = boot_cases(debug_kernel, cases, tmp_path)
     before, favoured, after = (s.metrics["grace"] for s in done.stream.samples)
     assert before > 0
     assert favoured == 0

@@ -7,12 +7,12 @@ import sys
 
 import pytest
 
-from lull.catalog import feature
-from lull.profile import Profile
-from lull.profiler import ProfileRequest, profiles
-from lull.progress import PlainProgress
+from lull.ask.catalog import feature
+from lull.host.progress import PlainProgress
+from lull.report.profile import Profile
+from lull.runs.profiler import ProfileRequest, profiles
 
-pytestmark = pytest.mark.vm
+pytestmark = [pytest.mark.vm, pytest.mark.proof]
 
 #: Where our code is, and whatever has a hook in it.
 OURS = ("lull_attach", "cgroup_can_fork", "cgroup_css_set_put_fork", "exit_signals")

@@ -8,19 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from features.boots import boot_cases
-from lull.boot import Boot
 from lull.graph.analysis import Analysis, analyse
 from lull.graph.ftrace import read
 from lull.graph.recording import Recording
 from lull.kernels.build import build
 from lull.model import Arm, Case, Clock
+from lull.runs.again import boot_cases
+from lull.runs.boot import Boot
 from lull.trees.model import Phase, Tree
 from lull.trees.schedule import Rules, critical_path, schedule
 from lull.trees.shapes import load, make
-from lull.vm.process import run_alone
 
-pytestmark = pytest.mark.vm
+pytestmark = [pytest.mark.vm, pytest.mark.proof]
 
 LAPTOP = "file:features/devices/trees/laptop.tree"
 #: With sync devices among them, and without.
@@ -51,7 +50,7 @@ def booted(tmp_path_factory: pytest.TempPathFactory) -> Boot:
     )
     folder = tmp_path_factory.mktemp("graph")
     kernel = build("6.12", Arm.LULL)
-    return run_alone(boot_cases(kernel, cases, folder, clock=Clock.INSN))
+    return boot_cases(kernel, cases, folder, clock=Clock.INSN)
 
 
 def recording(booted: Boot, mode: str) -> Recording:

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from features.boots import boot_cases
 from lull.kernels.build import build
 from lull.model import Arm, Case, Clock, Sample
-from lull.vm.process import run_alone
+from lull.runs.again import boot_cases
 
-pytestmark = pytest.mark.vm
+pytestmark = [pytest.mark.vm, pytest.mark.proof]
 
 MODES = ("stock", "wake_all", "lull")
 SLEEPERS = 200
@@ -36,7 +35,7 @@ def test_the_woken_are_counted_once_and_by_both_counts(tmp_path: Path) -> None:
     """wake_all wakes all, lull nobody, stock who was signalled."""
     cases = (case("sleepers"), case("thread-recipe"))
     kernel = build("6.12", Arm.LULL)
-    done = run_alone(boot_cases(kernel, cases, tmp_path, clock=Clock.INSN))
+    done = boot_cases(kernel, cases, tmp_path, clock=Clock.INSN)
 
     said = "\n".join(check.text for check in done.stream.checks)
     assert [check.name for check in done.stream.checks] == ["FZ10"] * 3, said

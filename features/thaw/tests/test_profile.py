@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
-from lull.catalog import feature
-from lull.profiler import ProfileRequest, profiles
-from lull.progress import PlainProgress
+from lull.ask.catalog import feature
+from lull.host.progress import PlainProgress
+from lull.runs.profiler import ProfileRequest, profiles
 
-pytestmark = pytest.mark.vm
+pytestmark = [pytest.mark.vm, pytest.mark.proof]
 
 #: Instructions for a turn, of the untouched kernel's.
 MUST = 1.005

@@ -8,12 +8,12 @@ import sys
 
 import pytest
 
-from lull.catalog import feature
-from lull.profile import Profile
-from lull.profiler import ProfileRequest, profiles
-from lull.progress import PlainProgress
+from lull.ask.catalog import feature
+from lull.host.progress import PlainProgress
+from lull.report.profile import Profile
+from lull.runs.profiler import ProfileRequest, profiles
 
-pytestmark = pytest.mark.vm
+pytestmark = [pytest.mark.vm, pytest.mark.proof]
 
 REQUEST = ProfileRequest(
     feature=feature("zfree"),

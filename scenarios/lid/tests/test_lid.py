@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from features.boots import boot_cases
-from lull import catalog
+from lull.ask import catalog
 from lull.errors import GuestFailed
-from lull.files import repo_root
+from lull.host.files import repo_root
 from lull.kernels.build import build
 from lull.model import Arm, Case, Sample, Value
+from lull.runs.again import boot_cases
 from lull.vm.probe_build import build_probe
-from lull.vm.process import run_alone
 
 LAPTOP = "file:features/devices/trees/laptop.tree"
 PHASES = (
@@ -51,12 +50,13 @@ def test_each_of_its_features_has_all_of_its_modes() -> None:
 def cycles(arm: Arm, folder: Path, *modes: str, **params: Value) -> tuple[Sample, ...]:
     """Whole cycles in one boot, in these modes."""
     case = Case(feature="lid", workload="suspend", params=params, order=modes)
-    done = run_alone(boot_cases(build("6.12", arm), (case,), folder))
+    done = boot_cases(build("6.12", arm), (case,), folder)
     assert [sample.mode for sample in done.stream.samples] == list(modes)
     return done.stream.samples
 
 
 @pytest.mark.vm
+@pytest.mark.proof
 def test_any_kernel_goes_through_all_phases(tmp_path: Path) -> None:
     mix = "epoll:1,futex:1"
     (one,) = cycles(Arm.STOCK, tmp_path, "stock", tree="none", sleepers=40, mix=mix)
@@ -66,6 +66,7 @@ def test_any_kernel_goes_through_all_phases(tmp_path: Path) -> None:
 
 
 @pytest.mark.vm
+@pytest.mark.proof
 def test_a_kernel_without_trees_is_not_taken_for_one_with_an_empty_one(
     tmp_path: Path,
 ) -> None:
@@ -74,6 +75,7 @@ def test_a_kernel_without_trees_is_not_taken_for_one_with_an_empty_one(
 
 
 @pytest.mark.vm
+@pytest.mark.proof
 def test_the_laptop_s_devices_and_the_crowd_are_all_in_a_cycle(tmp_path: Path) -> None:
     """The longest chains of the tree are 298 ms down and 449 ms up."""
     modes = ("stock", "lull")

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Boots for a trial, until one of them says something."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from lull.errors import GuestFailed, GuestPanic, LostVM, TimedOut
+from lull.host.files import cache_root
+from lull.kernels.record import Kernel
+from lull.model import Check, Record
+from lull.proof.faults import Ended, Judged, Result, judge
+from lull.proof.trial import Size, Trial
+from lull.runs.again import booted
+from lull.runs.samples import parse_stream
+from lull.vm.machine import RESULTS
+
+#: Boots of a trial: who misses a fault by luck, or had no verdict, gets another.
+TRIES = 3
+
+
+class Attempt(Record):
+    """What came of a trial: the last boot's result, and all boots' number."""
+
+    result: Result
+    how: str
+    tries: int
+    seed: int
+    seconds: float
+
+
+async def attempt(
+    trial: Trial,
+    size: Size,
+    seed: int,
+    kernel: Kernel,
+    folder: Path,
+    say: Callable[[str], None] = lambda text: None,
+    tries: int = TRIES,
+) -> Attempt:
+    """Boot the trial up to ``tries`` times, with seeds from ``seed`` on.
+
+    What each boot leaves is below ``folder``. ``say`` is told why there is
+    another one.
+    """
+    begun = time.monotonic()
+    number = 0
+    while True:
+        job = trial.job(size, seed + number)
+        place = folder / f"boot-{number}"
+        number += 1
+        ended: Ended
+        said: tuple[Check, ...] = ()
+        try:
+            done = await booted(
+                kernel,
+                job.cases,
+                place,
+                seed=job.seed,
+                allow=trial.allow,
+                rooms=(trial.feature,),
+                say=say,
+            )
+            ended = done.stream.checks
+        except (GuestPanic, GuestFailed, LostVM, TimedOut) as error:
+            ended = error
+            said = _said(place)
+        judged = judge(trial, ended, said)
+        if number == tries or not is_worth_another(judged):
+            break
+        say(f"{trial.id}: {judged.result} in boot {number}: {judged.how}")
+    return Attempt(
+        result=judged.result,
+        how=judged.how,
+        tries=number,
+        seed=seed,
+        seconds=round(time.monotonic() - begun, 1),
+    )
+
+
+def _said(place: Path) -> tuple[Check, ...]:
+    """The checks of a boot that did not come to its end."""
+    try:
+        data = (place / RESULTS).read_bytes()
+    except OSError:
+        return ()
+    return parse_stream(data).checks
+
+
+def is_worth_another(judged: Judged) -> bool:
+    """Whether the boot has left the question open."""
+    return judged.result in (Result.LUCKY, Result.NONE)
+
+
+def keep_failed(id: str, folder: Path) -> Path:
+    """Keep what the boots of a trial have left, in place of the last; where."""
+    name = "".join(c if c.isalnum() else "-" for c in id)
+    kept = cache_root() / "failed" / name
+    shutil.rmtree(kept, ignore_errors=True)
+    with suppress(OSError):
+        shutil.copytree(folder, kept)
+    return kept

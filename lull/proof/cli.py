@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""``lull soak`` and ``lull proofs``: tries that add up."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from lull.errors import ExpectationMissed
+from lull.host.progress import open_progress
+from lull.kernels.bases import DEFAULT_BASE, load_base
+from lull.kernels.build import build
+from lull.proof.ledger import render
+from lull.proof.soak import counts, soak, soakable
+from lull.proof.trial import of_features, trials
+from lull.vm.process import run_alone
+
+
+def soak_command(
+    features: Annotated[
+        list[str] | None, typer.Argument(help="Features. [default: all]")
+    ] = None,
+    minutes: Annotated[float, typer.Option(min=0, help="How long.")] = 60,
+    base: Annotated[str, typer.Option(help="Which kernel.")] = DEFAULT_BASE,
+) -> None:
+    """Try what is random with new seeds until the time is over."""
+    load_base(base)
+    found = soakable(of_features(trials(), features or ()))
+    with open_progress() as progress:
+        kernels = {}
+        for arm in dict.fromkeys(trial.arm for trial in found):
+            progress.step(f"{base} {arm} kernel, built unless it was")
+            kernels[str(arm)] = build(base, arm, progress.update)
+        done = run_alone(soak(found, kernels, base, minutes, progress.note))
+    sys.stdout.write(render(counts(found, base)))
+    print(f"{done.tries} boots now, {done.without} trials without a verdict")
+    if done.failed:
+        raise ExpectationMissed(
+            f"{len(done.failed)} trials failed:\n" + "\n".join(done.failed),
+            hint="lull proofs has all counts",
+        )
+
+
+def proofs_command(
+    features: Annotated[
+        list[str] | None, typer.Argument(help="Features. [default: all]")
+    ] = None,
+    base: Annotated[str, typer.Option(help="Which kernel.")] = DEFAULT_BASE,
+) -> None:
+    """How often each statement was tried on this machine, and how it went."""
+    load_base(base)
+    found = soakable(of_features(trials(), features or ()))
+    sys.stdout.write(render(counts(found, base)))

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Everything that a verdict depends on, by kind.
+
+A verdict is remembered under these: what is not in here could change, and the
+old verdict would be taken for the new one. The seed is not: each run tries some
+anew with another.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import os
+from collections.abc import Collection, Iterable, Mapping
+from functools import cache
+from pathlib import Path
+
+from lull.ask.job import job_text
+from lull.kernels import toolchain
+from lull.kernels.bases import load_base
+from lull.kernels.cache import Cache
+from lull.kernels.inputs import gather
+from lull.kernels.make import build_identity
+from lull.kernels.source import fetch
+from lull.model import Arm, Clock
+from lull.proof.trial import Size, Trial
+from lull.runs.boot import machine_spec
+from lull.trees.guest import guest_files
+from lull.vm import tsc
+from lull.vm.accel import ACCEL_VARIABLE, device_obstacle, qemu_version
+from lull.vm.command import Wiring, qemu_command
+from lull.vm.compile import recipe_key
+from lull.vm.probe_build import probe_recipe
+
+#: What makes a kernel, and a verdict of a boot, with all that they import.
+JUDGE = ("lull/kernels/build.py", "lull/proof/attempt.py")
+
+#: What is compiled, or runs, whatever the mode is.
+_STOCK = frozenset({"Kconfig", "Makefile", "debug.c"})
+
+#: What QEMU boots by: it has the table of CPUs, and the timers' places.
+_BIOS = ("/usr/share/seabios/bios-256k.bin", "/usr/share/qemu/linuxboot_dma.bin")
+
+_NOWHERE = Wiring(
+    initramfs=Path("INITRAMFS"),
+    console=Path("CONSOLE"),
+    results=Path("RESULTS"),
+    qmp=Path("QMP"),
+)
+
+
+def digest(*texts: str | bytes) -> str:
+    """20 hex digits for texts, each with its length."""
+    found = hashlib.sha256()
+    for text in texts:
+        data = text.encode() if isinstance(text, str) else text
+        found.update(b"%d:" % len(data))
+        found.update(data)
+    return found.hexdigest()[:20]
+
+
+def key_of(parts: Mapping[str, str]) -> str:
+    """The name of a verdict."""
+    return digest(json.dumps(dict(parts), sort_keys=True))
+
+
+def parts_of(trial: Trial, size: Size, base: str, root: Path) -> dict[str, str]:
+    """Kind of input -> digest. Fetches the kernel's sources where they are not."""
+    job = trial.job(size, 0)
+    rooms = (trial.feature, *trial.needs)
+    spec = machine_spec(Path("KERNEL"), 0, Clock.WALL, "tcg", arm=trial.arm)
+    # What decides between KVM and TCG, without a kernel that could be tried.
+    accel = f"{os.environ.get(ACCEL_VARIABLE)} {device_obstacle(Path('/dev/kvm'))}"
+    files = guest_files(job)
+    said = trial.model_dump_json(exclude={"text", "seconds", "cases", "proof"})
+    return {
+        "source": _source(base),
+        "kernel": _files(root, kernel_files(root, base, trial.arm, rooms)),
+        **tools(),
+        "machine": digest(accel, *qemu_command(spec, _NOWHERE)),
+        "probe": recipe_key(root, probe_recipe(root, (trial.feature,))),
+        "job": digest(job_text(job), *(n.encode() + t for n, t in files.items())),
+        "wanted": digest(said),
+        "judge": judging(root),
+    }
+
+
+@cache
+def _source(base: str) -> str:
+    return fetch(load_base(base), Cache()).package_version
+
+
+def kernel_files(
+    root: Path, base: str, arm: Arm, features: Collection[str]
+) -> list[Path]:
+    """What of the project is in the kernel as some features see it.
+
+    The frame and those features whole. Others stay in their mode stock: of them
+    all that is there in that mode, their hooks, what these include, how they are
+    configured, and what watches on a test kernel.
+    """
+    inputs = gather(root, base, arm)
+    rooms = root / "features"
+    found = [*inputs.fragments, *inputs.hooks]
+    for place, path in inputs.overlay.items():
+        stock = place.startswith("include/") or path.name in _STOCK
+        if stock or _room(rooms, path) in ("", *features):
+            found.append(path)
+    return found
+
+
+def _room(rooms: Path, path: Path) -> str:
+    """The feature that a file belongs to; empty for the frame."""
+    return path.relative_to(rooms).parts[0] if path.is_relative_to(rooms) else ""
+
+
+def _files(root: Path, paths: Iterable[Path]) -> str:
+    named = sorted((str(path.relative_to(root)), path) for path in paths)
+    return digest(*(part for name, path in named for part in (name, _bytes(path))))
+
+
+def _bytes(path: Path) -> bytes:
+    return path.read_bytes()
+
+
+def imports(root: Path, *start: str) -> list[Path]:
+    """Modules of the lab and all modules of the lab that they import."""
+    found: dict[Path, None] = {}
+    todo = [root / name for name in start]
+    while todo:
+        path = todo.pop()
+        if path in found or not path.is_file():
+            continue
+        found[path] = None
+        todo.append(path.parent / "__init__.py")
+        for name in _imported(path.read_bytes()):
+            place = root / name.replace(".", "/")
+            todo += [place.with_suffix(".py"), place / "__init__.py"]
+    return list(found)
+
+
+@cache
+def _imported(source: bytes) -> tuple[str, ...]:
+    """The names of the lab's modules, and maybe of what is in them."""
+    names: list[str] = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names += [node.module, *(f"{node.module}.{a.name}" for a in node.names)]
+        elif isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+    return tuple(name for name in names if name.partition(".")[0] == "lull")
+
+
+@cache
+def judging(root: Path) -> str:
+    """The code that judges, as it was when this process asked first: what is
+    changed on the disk later is not what runs here."""
+    return _files(root, [*imports(root, *JUDGE), root / tsc.SOURCE])
+
+
+@cache
+def tools() -> dict[str, str]:
+    """The programs of this machine that have a part in it."""
+    return {
+        "compiler": digest(toolchain.compiler(), *build_identity()),
+        "qemu": digest(qemu_version(), *map(_there, _BIOS)),
+    }
+
+
+def _there(name: str) -> bytes:
+    path = Path(name)
+    return path.read_bytes() if path.is_file() else b""

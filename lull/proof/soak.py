@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Tries of what is random, with new seeds, until the time is over."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lull.host.files import repo_root
+from lull.kernels.record import Kernel
+from lull.proof.attempt import attempt, keep_failed
+from lull.proof.faults import Result
+from lull.proof.key import key_of, parts_of
+from lull.proof.ledger import Count, Ledger, count, entry
+from lull.proof.trial import Size, Trial
+
+#: Above the seeds that anybody names; of ten years of seconds.
+_SEEDS = range(10**4, 3 * 10**8)
+
+
+@dataclass
+class Soaked:
+    """What a soak came to: attempts by result, and what failed."""
+
+    tries: int = 0
+    failed: list[str] = field(default_factory=list)
+    without: int = 0  #: of these no boot had a verdict
+
+
+def soakable(found: Iterable[Trial]) -> tuple[Trial, ...]:
+    """Those that have to hold, and try something else with another seed."""
+    return tuple(t for t in found if t.random and t.fault is None)
+
+
+def counts(found: Iterable[Trial], base: str) -> tuple[Count, ...]:
+    """The ledger by trial, as the checkout is now."""
+    root = repo_root()
+    current = {t.id: key_of(parts_of(t, Size.PROOF, base, root)) for t in found}
+    return count(Ledger().lines(), current)
+
+
+async def soak(
+    found: tuple[Trial, ...],
+    kernels: Mapping[str, Kernel],
+    base: str,
+    minutes: float,
+    say: Callable[[str], None],
+) -> Soaked:
+    """Try those of ``found`` that were tried least, as many at once as CPUs.
+
+    ``kernels`` are by arm. What has begun when the time is over comes to its end.
+    Every attempt is in the ledger when the next one begins.
+    """
+    until = time.monotonic() + 60 * minutes
+    draw = random.SystemRandom()
+    tried = {one.id: one.now for one in counts(found, base)}
+    # Of the kernels that are booted, whatever is edited meanwhile.
+    root = repo_root()
+    tried_parts = {t.id: parts_of(t, Size.PROOF, base, root) for t in found}
+    soaked = Soaked()
+
+    async def one(trial: Trial) -> None:
+        seed = draw.choice(_SEEDS)
+        with tempfile.TemporaryDirectory(prefix="lull-soak-") as name:
+            folder = Path(name)
+            kernel = kernels[trial.arm]
+            done = await attempt(trial, Size.PROOF, seed, kernel, folder)
+            Ledger().add(entry(trial, base, tried_parts[trial.id], done))
+            soaked.tries += done.tries
+            if done.result is Result.FAIL:
+                kept = keep_failed(f"{trial.id} {seed}", folder)
+                soaked.failed.append(f"{trial.id}, seed {seed}: {kept}")
+                say(f"FAILED: {trial.id}, seed {seed}: {done.how}")
+            elif done.result is not Result.PASS:
+                soaked.without += 1
+
+    async def worker() -> None:
+        while time.monotonic() < until:
+            trial = min(found, key=lambda t: tried[t.id])
+            tried[trial.id] += 1
+            say(f"{trial.id}: try {tried[trial.id]}")
+            await one(trial)
+
+    places = os.cpu_count() or 1
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(places):
+                group.create_task(worker())
+    except ExceptionGroup as errors:
+        # The first has ended the others; who called knows what to do with one.
+        raise errors.exceptions[0] from errors
+    return soaked

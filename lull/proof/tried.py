@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""proof.json: what was tried in a session, and how it differs from the last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, ValidationError
+
+from lull.model import Record
+
+OUTCOMES = ("passed", "failed", "skipped")
+
+
+class Tried(Record):
+    """One test. ``parts`` are digests of what a verdict depends on, by kind;
+    ``tries`` the boots it took, 0 where it made none; ``seconds`` of host time."""
+
+    outcome: Literal["passed", "failed", "skipped"]
+    seconds: float
+    tries: int = 0
+    seed: int | None = None
+    remembered: bool = False
+    how: str = ""
+    parts: Mapping[str, str] = Field(default_factory=dict)
+
+
+class Proof(Record):
+    """proof.json. ``tests`` has them by name; ``ok``: none failed, and all ran."""
+
+    schema_version: Literal[1] = 1
+    created: str
+    commit: str
+    base: str
+    size: str
+    machine: str
+    seconds: float
+    ok: bool
+    tests: Mapping[str, Tried]
+
+
+def read(path: Path) -> Proof | None:
+    """The proof that is there; None for none, and for one that cannot be read."""
+    try:
+        return Proof.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError):
+        return None
+
+
+def to_json(proof: Proof) -> str:
+    """As it is written: indented, ends in a newline."""
+    return proof.model_dump_json(indent=1) + "\n"
+
+
+def differences(old: Proof, new: Proof) -> Iterator[str]:
+    """Lines that say what another run of the same would not have: tests that
+    came or went, other outcomes, and which inputs had changed. Pure."""
+    for name, tried in new.tests.items():
+        before = old.tests.get(name)
+        if before is None:
+            yield f"new: {name}: {tried.outcome}"
+        elif before.outcome != tried.outcome:
+            yield f"{name}: was {before.outcome}, is {tried.outcome}"
+    for name, before in old.tests.items():
+        if name not in new.tests:
+            yield f"gone: {name}: was {before.outcome}"
+    changed: dict[str, int] = {}
+    for name, tried in new.tests.items():
+        parts = old.tests[name].parts if name in old.tests else {}
+        for kind, digest in tried.parts.items():
+            if parts.get(kind, digest) != digest:
+                changed[kind] = changed.get(kind, 0) + 1
+    for kind, number in changed.items():
+        yield f"another {kind} than last time: {number} verdicts"
