@@ -35,8 +35,7 @@ test: setup
 
 proof: setup
 	@$(ENV) scripts/test --size proof --proof proof.json --base $(BASE) \
-		--seeds $(SEEDS) $(ARGS) $(wildcard $(FEATURE:%=features/%) \
-		$(FEATURE:%=scenarios/%))
+		--seeds $(SEEDS) $(addprefix --feature ,$(FEATURE)) $(ARGS)
 
 soak: setup
 	@$(ENV) .venv/bin/lull soak --minutes $(MINUTES) $(FEATURE)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from lull.host.files import repo_root
+from lull.host.files import digest, repo_root
 from lull.kernels import toolchain
 from lull.kernels.bases import load_base
 from lull.kernels.build import blueprint, open_tree
@@ -20,7 +20,6 @@ from lull.kernels.patches import parse_patch
 from lull.kernels.source import fetch
 from lull.kernels.update import silent
 from lull.model import Arm
-from lull.proof.key import digest
 
 BASE = "6.12"
 

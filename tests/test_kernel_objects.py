@@ -11,7 +11,7 @@ import pytest
 from lull.kernels.config import parse_config
 from lull.kernels.inputs import feature_dirs
 from lull.model import Arm
-from lull.proof.plugin import Stamps
+from lull.proof.stamps import Stamps
 from tests.kernel_trees import (
     BASE,
     OURS,

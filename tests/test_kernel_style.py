@@ -15,7 +15,7 @@ from lull.kernels.cache import Cache
 from lull.kernels.inputs import gather
 from lull.kernels.update import silent
 from lull.model import Arm
-from lull.proof.plugin import Stamps
+from lull.proof.stamps import Stamps
 from tests.kernel_trees import (
     BASE,
     OURS,

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 from collections.abc import Mapping
 from contextlib import suppress
@@ -43,6 +44,21 @@ def shown_path(path: Path) -> str:
     here = Path.cwd()
     full = here / path
     return str(full.relative_to(here) if full.is_relative_to(here) else full)
+
+
+def slug(text: str) -> str:
+    """As a part of a file's name: letters, digits, and ``-`` for all else."""
+    return "".join(c if c.isalnum() else "-" for c in text)
+
+
+def digest(*texts: str | bytes) -> str:
+    """20 hex digits for texts, each with its length."""
+    found = hashlib.sha256()
+    for text in texts:
+        data = text.encode() if isinstance(text, str) else text
+        found.update(b"%d:" % len(data))
+        found.update(data)
+    return found.hexdigest()[:20]
 
 
 def write_file(path: Path, data: bytes, mode: int = 0o644) -> None:

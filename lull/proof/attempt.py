@@ -10,10 +10,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from lull.errors import GuestFailed, GuestPanic, LostVM, TimedOut
-from lull.host.files import cache_root
+from lull.host.files import cache_root, slug
 from lull.kernels.record import Kernel
 from lull.model import Check, Record
-from lull.proof.faults import Ended, Judged, Result, judge
+from lull.proof.faults import Ended, Result, judge
 from lull.proof.trial import Size, Trial
 from lull.runs.again import booted
 from lull.runs.samples import parse_stream
@@ -21,6 +21,9 @@ from lull.vm.machine import RESULTS
 
 #: Boots of a trial: who misses a fault by luck, or had no verdict, gets another.
 TRIES = 3
+
+#: What leaves the question open: another boot may answer it.
+_OPEN = frozenset({Result.LUCKY, Result.NONE})
 
 
 class Attempt(Record):
@@ -70,7 +73,7 @@ async def attempt(
             ended = error
             said = _said(place)
         judged = judge(trial, ended, said)
-        if number == tries or not is_worth_another(judged):
+        if number == tries or judged.result not in _OPEN:
             break
         say(f"{trial.id}: {judged.result} in boot {number}: {judged.how}")
     return Attempt(
@@ -91,15 +94,9 @@ def _said(place: Path) -> tuple[Check, ...]:
     return parse_stream(data).checks
 
 
-def is_worth_another(judged: Judged) -> bool:
-    """Whether the boot has left the question open."""
-    return judged.result in (Result.LUCKY, Result.NONE)
-
-
 def keep_failed(id: str, folder: Path) -> Path:
     """Keep what the boots of a trial have left, in place of the last; where."""
-    name = "".join(c if c.isalnum() else "-" for c in id)
-    kept = cache_root() / "failed" / name
+    kept = cache_root() / "failed" / slug(id)
     shutil.rmtree(kept, ignore_errors=True)
     with suppress(OSError):
         shutil.copytree(folder, kept)

@@ -9,7 +9,6 @@ anew with another.
 from __future__ import annotations
 
 import ast
-import hashlib
 import json
 import os
 from collections.abc import Collection, Iterable, Mapping
@@ -17,6 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from lull.ask.job import job_text
+from lull.host.files import digest
 from lull.kernels import toolchain
 from lull.kernels.bases import load_base
 from lull.kernels.cache import Cache
@@ -48,16 +48,6 @@ _NOWHERE = Wiring(
     results=Path("RESULTS"),
     qmp=Path("QMP"),
 )
-
-
-def digest(*texts: str | bytes) -> str:
-    """20 hex digits for texts, each with its length."""
-    found = hashlib.sha256()
-    for text in texts:
-        data = text.encode() if isinstance(text, str) else text
-        found.update(b"%d:" % len(data))
-        found.update(data)
-    return found.hexdigest()[:20]
 
 
 def key_of(parts: Mapping[str, str]) -> str:
@@ -117,11 +107,7 @@ def _room(rooms: Path, path: Path) -> str:
 
 def _files(root: Path, paths: Iterable[Path]) -> str:
     named = sorted((str(path.relative_to(root)), path) for path in paths)
-    return digest(*(part for name, path in named for part in (name, _bytes(path))))
-
-
-def _bytes(path: Path) -> bytes:
-    return path.read_bytes()
+    return digest(*(x for name, path in named for x in (name, path.read_bytes())))
 
 
 def imports(root: Path, *start: str) -> list[Path]:

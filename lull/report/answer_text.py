@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from lull.model import Clock
 from lull.report.answer import Answer, Block, Measured, Verdict
-from lull.report.table import plain, quantity, ratio
+from lull.report.table import plain, quantity, ratio, wrap
 
 LINES = 40
 WIDTH = 80
@@ -56,13 +56,13 @@ def render(found: Answer, folders: Sequence[str] = (), *, program: str = "lull")
 
 def _head(found: Answer) -> Iterator[str]:
     for first in found.machines[:1]:
-        yield from _wrap(
+        yield from _wrapped(
             f"Linux {first.kernel} on {first.cpus} CPUs, as it is (stock) and with"
             " Lull: medians, and the ratio of Lull to stock."
         )
     for machine in found.machines:
         under = "" if machine.clock is Clock.INSN else f", under {machine.accel}"
-        yield from _wrap(f"{_CLOCKS[machine.clock]}{under}", "  ", "        ")
+        yield from _wrapped(f"{_CLOCKS[machine.clock]}{under}", "  ", "        ")
 
 
 def _foot(found: Answer, folders: Sequence[str], program: str) -> Iterator[str]:
@@ -73,18 +73,18 @@ def _foot(found: Answer, folders: Sequence[str], program: str) -> Iterator[str]:
         if not c.whole
     ]
     if parts:
-        yield from _wrap(
+        yield from _wrapped(
             f"Measured: {', '.join(parts)}. All cases of a system: {program} run NAME"
         )
     if found.control:
-        yield from _wrap(
+        yield from _wrapped(
             "Not run: the A/A control, stock against a kernel without Lull. To run it:"
         )
         yield from _command(found.control, program)
     if folders:
         yield "Whole tables (table.txt), and every sample:"
         yield from (f"  {folder}" for folder in folders)
-    yield from _wrap(f"Next, {found.purpose}:")
+    yield from _wrapped(f"Next, {found.purpose}:")
     yield from _command(found.following, program)
 
 
@@ -114,7 +114,7 @@ def _block_lines(block: Block, entries: int, widths: Sequence[int]) -> Iterator[
 def _remarked(text: str, remarks: Sequence[str]) -> list[str]:
     line = f"{text}  {', '.join(remarks)}".rstrip()
     if len(line) > WIDTH:
-        first = _wrap(f"{text}  {''.join(remarks[:1])}".rstrip(), "", " " * 8)
+        first = _wrapped(f"{text}  {''.join(remarks[:1])}".rstrip(), "", " " * 8)
         return [*first, *(f"{'':8}{word}" for word in remarks[1:])]
     return [line]
 
@@ -133,7 +133,7 @@ def _verdict(verdict: Verdict) -> Iterator[str]:
             text += f" (measured {first.measured:.4g})"
         if others:
             text = f"{len(verdict.broken)} of {verdict.checked}: {text}, ..."
-        lines = _wrap(text, " " * 8, " " * 8)
+        lines = _wrapped(text, " " * 8, " " * 8)
         if len(lines) > _BROKEN:
             lines = [*lines[: _BROKEN - 1], f"{lines[_BROKEN - 1][: WIDTH - 4]} ..."]
         yield from lines
@@ -174,13 +174,5 @@ def _command(command: str, program: str) -> Iterator[str]:
         yield line + " \\" * (i < len(lines))
 
 
-def _wrap(text: str, first: str = "", rest: str = "") -> list[str]:
-    return textwrap.wrap(
-        text,
-        WIDTH,
-        initial_indent=first,
-        subsequent_indent=rest,
-        break_on_hyphens=False,
-        replace_whitespace=False,
-        drop_whitespace=True,
-    )
+def _wrapped(text: str, first: str = "", rest: str = "") -> list[str]:
+    return wrap(text, first, rest, width=WIDTH)

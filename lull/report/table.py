@@ -64,11 +64,13 @@ def plain(text: str) -> str:
     return "\n".join(shown).rstrip() + "\n"
 
 
-def wrap(text: str, first: str = "", rest: str = "") -> list[str]:
-    """``text`` in lines of at most 75, with what they start with."""
+def wrap(
+    text: str, first: str = "", rest: str = "", *, width: int = WIDTH
+) -> list[str]:
+    """``text`` in lines of at most ``width``, with what they start with."""
     return textwrap.wrap(
         text,
-        WIDTH,
+        width,
         initial_indent=first,
         subsequent_indent=rest,
         break_on_hyphens=False,

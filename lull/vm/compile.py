@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import subprocess
@@ -13,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lull.errors import CannotRun, LabError
-from lull.host.files import cache_root
+from lull.host.files import cache_root, digest
 
 COMPILER = "gcc"
 
@@ -71,14 +70,9 @@ def recipe_key(root: Path, recipe: Recipe) -> str:
 def build_key(
     inputs: Mapping[str, bytes], compiler: str, flags: Sequence[str] = ()
 ) -> str:
-    """A name for everything that goes into a build: 16 hex digits. Pure."""
-    digest = hashlib.sha256()
-    for part in (compiler, *flags):
-        digest.update(f"{len(part)}:{part}".encode())
-    for name, data in sorted(inputs.items()):
-        digest.update(f"{name}:{len(data)}:".encode())
-        digest.update(data)
-    return digest.hexdigest()[:16]
+    """A name for everything that goes into a build: 20 hex digits. Pure."""
+    named = (part for item in sorted(inputs.items()) for part in item)
+    return digest(compiler, str(len(flags)), *flags, *named)
 
 
 def compile_command(

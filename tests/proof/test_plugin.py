@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from lull.proof import plugin, tried
+from lull.host.files import repo_root
+from lull.proof import items, proof_json
 from lull.proof.attempt import Attempt
 from lull.proof.faults import Result
 from lull.proof.ledger import Ledger
@@ -62,13 +65,11 @@ class Guests:
 def guests(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Guests:
     found = Guests()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.delenv(plugin.RUN, raising=False)
-    monkeypatch.setattr(plugin, "attempt", found.attempt)
-    monkeypatch.setattr(plugin, "build", lambda base, arm: None)
-    monkeypatch.setattr(plugin, "parts_of", lambda *words: dict(found.parts))
-    # In this process there may be a session already, which has a name.
-    monkeypatch.setattr(plugin, "ANEW", 0)
-    plugin.Cache().prepare()
+    monkeypatch.setattr(items, "attempt", found.attempt)
+    monkeypatch.setattr(items, "build", lambda base, arm: None)
+    monkeypatch.setattr(items, "parts_of", lambda *words: dict(found.parts))
+    monkeypatch.setattr(items, "ANEW", 0)
+    items.Cache().prepare()
     return found
 
 
@@ -140,7 +141,7 @@ def test_some_are_tried_anew_with_another_seed(
 ) -> None:
     """So that a key that lacks something would be found; not what has no seed."""
     run()
-    monkeypatch.setattr(plugin, "ANEW", 1.0)
+    monkeypatch.setattr(items, "ANEW", 1.0)
     done = run()
     done.assert_outcomes(passed=2)
     done.stdout.fnmatch_lines(["6.12 f: A: tried anew with seed *"])
@@ -153,10 +154,10 @@ def test_a_verdict_that_was_wrong_is_forgotten(
     run: Run, guests: Guests, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run()
-    monkeypatch.setattr(plugin, "ANEW", 1.0)
+    monkeypatch.setattr(items, "ANEW", 1.0)
     guests.results["A"] = Result.FAIL
     run().assert_outcomes(passed=1, failed=1)
-    monkeypatch.setattr(plugin, "ANEW", 0)
+    monkeypatch.setattr(items, "ANEW", 0)
     run().assert_outcomes(passed=1, failed=1)
 
 
@@ -164,11 +165,11 @@ def test_the_seed_that_failed_is_tried_until_it_passes(
     run: Run, guests: Guests, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run()
-    monkeypatch.setattr(plugin, "ANEW", 1.0)
+    monkeypatch.setattr(items, "ANEW", 1.0)
     guests.results["A"] = Result.FAIL
     run()
     (_, seed) = guests.tried[-1]
-    monkeypatch.setattr(plugin, "ANEW", 0)
+    monkeypatch.setattr(items, "ANEW", 0)
     run().assert_outcomes(passed=1, failed=1)
     guests.results.clear()
     run().assert_outcomes(passed=2)
@@ -184,19 +185,39 @@ def test_what_changed_meanwhile_is_not_remembered(run: Run, guests: Guests) -> N
         guests.parts["kernel"] += "+"
         return Attempt(result=Result.PASS, how="so", tries=1, seed=1, seconds=1)
 
-    plugin.attempt, kept = attempt, plugin.attempt
+    items.attempt, kept = attempt, items.attempt
     try:
         run().assert_outcomes(passed=2)
     finally:
-        plugin.attempt = kept
+        items.attempt = kept
     assert Ledger().lines() == ()
     run().stdout.fnmatch_lines(["0 of 2 verdicts remembered*"])
 
 
 def test_more_seeds_are_more_trials(run: Run, guests: Guests) -> None:
     run("--seeds", "3").assert_outcomes(passed=4)
-    assert sorted(guests.tried) == [("A", 1), ("A", 2), ("A", 3), ("A without b", 1)]
+    # So far apart that none is among another's further boots.
+    assert sorted(guests.tried) == [("A", 1), ("A", 4), ("A", 7), ("A without b", 1)]
     run("--seeds", "3").stdout.fnmatch_lines(["4 of 4 verdicts remembered*"])
+
+
+def test_a_feature_narrows_it_and_a_name_that_is_none_is_refused(
+    run: Run, guests: Guests
+) -> None:
+    done = run("--feature", "typo", "--proof", "proof.json")
+    assert done.ret == pytest.ExitCode.USAGE_ERROR and not guests.tried
+    done.stderr.fnmatch_lines(["*no feature 'typo'; one of: attach, *"])
+    words = ("--feature", "freeze", "--collect-only", "-q", "-p", "no:cacheprovider")
+    found = subprocess.run(
+        (sys.executable, "-m", "pytest", *words),
+        cwd=repo_root(),
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    tests = [line for line in found if "::" in line]
+    assert "features/freeze/safety.toml::FZ1" in tests
+    assert all(test.startswith("features/freeze/") for test in tests)
 
 
 def test_a_proof_says_what_was_tried_and_what_differs(
@@ -204,8 +225,9 @@ def test_a_proof_says_what_was_tried_and_what_differs(
 ) -> None:
     run("--proof", "proof.json")
     path = pytester.path / "proof.json"
-    proof = tried.read(path)
+    proof = proof_json.read(path)
     assert proof is not None and proof.ok
+    assert proof.asked.endswith("--proof proof.json")
     first = proof.tests["f/safety.toml::A"]
     assert (first.outcome, first.tries, first.seed) == ("passed", 2, 1)
     assert first.parts == {"kernel": "1"}

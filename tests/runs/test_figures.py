@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from lull.ask import catalog
-from lull.host.files import repo_root
+from lull.host.files import digest, repo_root
 from lull.model import Arm
-from lull.proof.key import digest, imports, tools
-from lull.proof.plugin import Stamps
+from lull.proof.key import imports, tools
+from lull.proof.stamps import Stamps
 from lull.vm.compile import recipe_key
 from lull.vm.probe_build import probe_recipe
 from tests.kernel_trees import kernel_parts

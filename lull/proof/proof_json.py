@@ -11,7 +11,9 @@ from pydantic import Field, ValidationError
 
 from lull.model import Record
 
-OUTCOMES = ("passed", "failed", "skipped")
+#: The user properties by which a test tells of a verdict, and says a line.
+VERDICT = "verdict"
+SAID = "said"
 
 
 class Tried(Record):
@@ -28,13 +30,18 @@ class Tried(Record):
 
 
 class Proof(Record):
-    """proof.json. ``tests`` has them by name; ``ok``: none failed, and all ran."""
+    """proof.json. ``tests`` has them by name.
+
+    ``asked`` is what narrowed or widened it, as words of a command line: ``ok``,
+    none failed and all of these ran, is said of no more than that.
+    """
 
     schema_version: Literal[1] = 1
     created: str
     commit: str
     base: str
     size: str
+    asked: str = ""
     machine: str
     seconds: float
     ok: bool

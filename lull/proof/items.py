@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A [[trial]] of safety.toml as a test: recalled, or tried and remembered."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lull.host.files import repo_root, slug
+from lull.kernels.build import build
+from lull.kernels.cache import Cache
+from lull.proof.attempt import TRIES, attempt, keep_failed
+from lull.proof.faults import Result
+from lull.proof.key import parts_of
+from lull.proof.ledger import Ledger, entry
+from lull.proof.proof_json import SAID, VERDICT
+from lull.proof.store import Remembered, Store
+from lull.proof.trial import Size, Trial, of_size, parse
+from lull.vm.process import run_alone
+
+#: Of the verdicts that are remembered, the share that each run tries anew.
+ANEW = 0.03
+#: The seed of a trial that nobody asked for another of.
+SEED = 1
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What all processes of a run have to agree on."""
+
+    run: str  #: its name
+    durations: Mapping[str, float]  #: seconds by test, of earlier runs
+
+
+SHARED = pytest.StashKey[Shared]()
+
+
+class TrialFailed(AssertionError):
+    """A trial did not come out as it has to."""
+
+
+class SafetyFile(pytest.File):
+    """A safety.toml."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """Its trials of this size; of what is random one for each seed."""
+        size = Size(self.config.getoption("--size"))
+        seeds = self.config.getoption("--seeds")
+        text = self.path.read_text("utf-8")
+        found = parse(text, self.path.parent.name, where=str(self.path))
+        for trial in of_size(found, size):
+            # Each may take this many, one after another.
+            for seed in range(SEED, SEED + TRIES * seeds, TRIES):
+                name = trial.name if seed == SEED else f"{trial.name} [seed {seed}]"
+                yield TrialItem.from_parent(self, name=name, trial=trial, seed=seed)
+                if not trial.random:
+                    break
+
+
+class TrialItem(pytest.Item):
+    """A trial with the seed to begin with."""
+
+    def __init__(self, *, trial: Trial, seed: int, **more: Any) -> None:
+        super().__init__(**more)
+        self.trial = trial
+        self._seed = seed
+        self.add_marker("vm")
+        self.add_marker(pytest.mark.seconds(trial.seconds))
+
+    def runtest(self) -> None:
+        """Recall the verdict, or boot for one; TrialFailed where it is not good."""
+        root, config = repo_root(), self.config
+        base, size = config.getoption("--base"), Size(config.getoption("--size"))
+        parts = parts_of(self.trial, size, base, root)
+        name = f"{base} {self.trial.id}"
+        if self._seed != SEED:
+            name += f" [seed {self._seed}]"
+        store = Store(say=self._say)
+        # What has failed once is tried with that seed until it passes.
+        doubted = store.doubted(name)
+        seed = self._seed if doubted is None else doubted
+        # Who waits here finds the other's verdict.
+        with Cache().lock(f"trial-{self.trial.feature}-{slug(self.name)}"):
+            fresh = config.getoption("--fresh") or doubted is not None
+            known = None if fresh else store.recall(name, parts)
+            if known is not None:
+                draw = random.Random(f"{config.stash[SHARED].run} {name}")
+                if draw.random() >= ANEW or not self.trial.random:
+                    self._tell(known, parts, remembered=True)
+                    return
+                seed = draw.randrange(2, 10**6)
+                self._say(f"{name}: tried anew with seed {seed}")
+            self._try(name, seed, base, size, parts, store)
+
+    def _try(
+        self,
+        name: str,
+        seed: int,
+        base: str,
+        size: Size,
+        parts: dict[str, str],
+        store: Store,
+    ) -> None:
+        folder = Path(tempfile.mkdtemp(prefix="lull-trial-"))
+        try:
+            kernel = build(base, self.trial.arm)
+            work = attempt(self.trial, size, seed, kernel, folder, self._say)
+            done = run_alone(work)
+            verdict = Remembered(
+                id=name,
+                parts=parts,
+                how=done.how[:2000],
+                tries=done.tries,
+                seed=seed,
+                seconds=done.seconds,
+                when=datetime.now(UTC).isoformat(timespec="seconds"),
+            )
+            self._tell(verdict, parts, remembered=False)
+            # Somebody who edits meanwhile has not had what is there now tried.
+            same = parts == parts_of(self.trial, size, base, repo_root())
+            if same:
+                Ledger().add(entry(self.trial, base, parts, done))
+            if done.result is Result.PASS:
+                if same:
+                    store.keep(verdict)
+                    store.settle(name, seed)
+                return
+            store.forget(name, parts)
+            store.doubt(name, seed)
+            kept = keep_failed(f"{self.trial.feature} {self.name}", folder)
+            raise TrialFailed(
+                f"{self.trial.text}\n{done.result} after {done.tries} boots, "
+                f"seed {seed}: {done.how}\nconsoles: {kept}"
+            )
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _tell(
+        self, verdict: Remembered, parts: Mapping[str, str], *, remembered: bool
+    ) -> None:
+        told = {
+            "remembered": remembered,
+            "tries": 0 if remembered else verdict.tries,
+            "seed": verdict.seed,
+            "how": verdict.how[:300],
+            "parts": dict(parts),
+        }
+        self.user_properties.append((VERDICT, told))
+
+    def _say(self, text: str) -> None:
+        self.user_properties.append((SAID, text))
+
+    def repr_failure(self, excinfo: Any, style: Any = None) -> Any:
+        """A trial's own words; where Python failed, its traceback."""
+        if isinstance(excinfo.value, TrialFailed):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """``freeze: FZ1``."""
+        return self.path, None, f"{self.trial.feature}: {self.name}"

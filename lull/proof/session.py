@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a whole session of tests came to: counted, said, and written down."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lull.host.files import repo_root, write_file
+from lull.proof import durations
+from lull.proof.proof_json import (
+    SAID,
+    VERDICT,
+    Proof,
+    Tried,
+    differences,
+    read,
+    to_json,
+)
+from lull.proof.store import Store
+from lull.runs.rundir import commit, host
+
+
+class Session:
+    """The process that hears of all tests."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._tests: dict[str, Tried] = {}
+        self._said: list[str] = []
+        self._begun = time.monotonic()
+        self._old: Proof | None = None
+        self._new: Proof | None = None
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Count a test when it has run, or when it could not."""
+        if report.when != "call" and report.outcome == "passed":
+            return
+        before = self._tests.get(report.nodeid)
+        if before is not None and before.outcome == "failed":
+            return
+        told: dict[str, Any] = {}
+        for key, value in report.user_properties:
+            if key == VERDICT and isinstance(value, dict):
+                told = value
+            elif key == SAID:
+                self._said.append(str(value))
+        self._tests[report.nodeid] = Tried(
+            outcome=report.outcome, seconds=round(report.duration, 2), **told
+        )
+
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """Keep what was seen for the next session."""
+        durations.keep(self._tests)
+        Store().prune()
+        wanted = self._config.getoption("--proof")
+        if not wanted:
+            return
+        path = Path(wanted)
+        self._old = read(path)
+        facts = host()
+        self._new = Proof(
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            commit=commit(repo_root()),
+            base=self._config.getoption("--base"),
+            size=self._config.getoption("--size"),
+            asked=shlex.join(self._config.invocation_params.args),
+            machine=f"{facts.cpu}, {facts.cpus} CPUs, {facts.system}",
+            seconds=round(time.monotonic() - self._begun, 1),
+            ok=exitstatus == 0,
+            tests=dict(sorted(self._tests.items())),
+        )
+        write_file(path, to_json(self._new).encode())
+
+    def pytest_terminal_summary(
+        self, terminalreporter: pytest.TerminalReporter
+    ) -> None:
+        """Say what was remembered, tried again, and different from last time."""
+        write = terminalreporter.write_line
+        for text in self._said:
+            first, *_ = text.splitlines() or [""]
+            write(first)
+        verdicts = [test for test in self._tests.values() if test.parts]
+        if verdicts:
+            known = sum(test.remembered for test in verdicts)
+            boots = sum(test.tries for test in verdicts)
+            write(
+                f"{known} of {len(verdicts)} verdicts remembered, {boots} boots made; "
+                "--fresh forgets"
+            )
+        if self._new is not None:
+            write(f"proof: {self._config.getoption('--proof')}")
+            for line in differences(self._old, self._new) if self._old else ():
+                write(line)
