@@ -15,8 +15,8 @@
 #include "util.h"
 
 #define SWITCH "/sys/module/lull/parameters/attach"
-#define EMPTY_MS 5000
-#define EXACT_MS 2000
+#define EMPTY_MS 10000
+#define EXACT_MS 5000
 
 static pid_t switcher;
 

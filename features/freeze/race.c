@@ -113,16 +113,18 @@ bool race_moves(unsigned int ms)
 	return false;
 }
 
-void race_wait_still(void)
+int race_hold(const struct job_case *c, const char *where)
 {
-	while (race_moves(STILL_MS) && check_interrupted() >= 0)
-		;
+	return inject_number("freeze", where,
+			     job_number(c, "expect") ? UNTIL_FROZEN : UNTIL_BETWEEN);
 }
 
 int race_verdict(const struct job_case *c, const char *name, const char *mode, uint64_t got)
 {
 	bool expected = job_number(c, "expect");
 
+	if (lull_check("freeze", "overdue"))
+		return fail(STATUS_UNMET, name, "who was held was not let go in time");
 	return inject_verdict(c, name, mode, !!got == expected, ": %llu seen, %s expected",
 			      (unsigned long long)got, expected ? "some" : "none");
 }

@@ -17,8 +17,8 @@
 #define HOLD "lull-hold"
 #define THAW "lull-thaw"
 
-/* Longer than a nap: who does not move for so long is frozen. */
-#define STILL_MS 200
+/* Until when a task is held: values of enum hold_until in the kernel's debug.c. */
+enum until { LET_GO, UNTIL_FROZEN, UNTIL_BETWEEN };
 
 /* The one task that a race is about, and a v1 freezer cgroup for it. */
 extern pid_t race_victim;
@@ -44,9 +44,14 @@ void race_busily(void);
 void race_in_naps(void);
 /* Does a victim that is busy, or naps, come any further within that time? */
 bool race_moves(unsigned int ms);
-/* Until it does not move any more. */
-void race_wait_still(void);
 
+/*
+ * Who is taken for frozen is held until all are; who is to be waited for, until
+ * the freezer does wait.
+ */
+int race_hold(const struct job_case *c, const char *where);
+
+/* No verdict where somebody was held for longer than a freezer can wait. */
 int race_verdict(const struct job_case *c, const char *name, const char *mode, uint64_t got);
 
 extern const struct workload_param race_params[];

@@ -17,10 +17,6 @@
 #include "race.h"
 #include "util.h"
 
-/* Until when it is held; values of enum hold_until in the kernel's debug.c. */
-#define UNTIL_FROZEN 1
-#define UNTIL_BETWEEN 2
-
 #define EXECED "lull-execed"
 
 static bool is_execed(int argc, char **argv)

@@ -20,7 +20,7 @@ static int fz1_round(const struct job_case *c, const char *mode, struct sample *
 {
 	int ret;
 
-	if (race_begin(c) < 0 || inject_number("freeze", "exit_hold_ms", 3000) < 0 ||
+	if (race_begin(c) < 0 || race_hold(c, "exit_hold") < 0 ||
 	    race_start(HOLD, race_at_once) < 0 || lull_check_wait("freeze", "held", 1) < 0)
 		return -1;
 	ret = freezer_cycle(s, false);
@@ -92,19 +92,17 @@ static int fz7_round(const struct job_case *c, const char *mode, struct sample *
 {
 	int error;
 
-	if (race_begin(c) < 0 || inject_number("freeze", "window_ms", 4000) < 0 ||
-	    race_start(HOLD, race_busily) < 0 || cgroup_attach(&race_cgroup, race_victim) < 0 ||
-	    cgroup_set(&race_cgroup, "freezer.state", "FROZEN") < 0)
+	if (race_begin(c) < 0 || race_start(HOLD, race_busily) < 0 ||
+	    cgroup_attach(&race_cgroup, race_victim) < 0 || cgroup_freeze(&race_cgroup) < 0)
 		return -1;
-	race_wait_still();
-	if (inject_number("freeze", "left_hold_ms", 2500) < 0 ||
+	if (race_hold(c, "left_hold") < 0 ||
 	    cgroup_set(&race_cgroup, "freezer.state", "THAWED") < 0 ||
 	    lull_check_wait("freeze", "left_held", 1) < 0)
 		return -1;
 	/* No measured cycle: to clear the trace waits for who is held. */
 	error = suspend_cycle();
-	sample_add(s, "left_held", lull_check("freeze", "left_held"));
-	inject_number("freeze", "left_hold_ms", 0);
+	sample_add(s, "windows", lull_check("freeze", "windows"));
+	inject_number("freeze", "left_hold", LET_GO);
 	race_end();
 	return error ? suspend_failed(error) :
 		       race_verdict(c, "FZ7", mode, lull_check("freeze", "escapes"));
@@ -121,9 +119,8 @@ static int fz9_try(const struct job_case *c, struct sample *s, void (*body)(void
 		return fail(STATUS_FAILED, "FZ9", "the task does not run at all");
 	/* Who naps has just woken, and is to be asleep again. */
 	sleep_ms(10);
-	if (cgroup_set(&race_cgroup, "freezer.state", "FROZEN") < 0)
+	if (cgroup_freeze(&race_cgroup) < 0)
 		return -1;
-	race_wait_still();
 	if (inject_number("freeze", "thaw_between", thaw_between) < 0 ||
 	    freezer_cycle(s, false) < 0)
 		return -1;

@@ -60,6 +60,8 @@ static int fz13_report(const struct job_case *c, const char *mode, const struct 
 	bool again, good;
 	char text[240];
 
+	if (inject_number("freeze", "exit_hold", LET_GO) < 0)
+		return -1;
 	race_wait_none("held");
 	race_end();
 	if (race_start(THAW, race_in_naps) < 0)
@@ -80,7 +82,7 @@ static int fz13_timeout(const struct job_case *c, const char *mode)
 {
 	struct attempt a = { .what = "a task that refuses" };
 
-	if (knob_write(TIMEOUT, "300") < 0 || inject_number("freeze", "exit_hold_ms", 2500) < 0 ||
+	if (knob_write(TIMEOUT, "300") < 0 || inject_number("freeze", "exit_hold", UNTIL_FROZEN) < 0 ||
 	    race_start(HOLD, race_at_once) < 0 || lull_check_wait("freeze", "held", 1) < 0 ||
 	    attempt(&a) < 0)
 		return -1;
@@ -98,7 +100,7 @@ static int fz13_wakeup(const struct job_case *c, const char *mode)
 
 	if (read_file("/sys/power/wakeup_count", count, sizeof(count)) <= 0)
 		return fail(STATUS_LACKING, "/sys/power/wakeup_count", "cannot read it");
-	if (inject_number("freeze", "exit_hold_ms", 500) < 0 ||
+	if (inject_number("freeze", "exit_hold", UNTIL_FROZEN) < 0 ||
 	    race_start(HOLD, race_at_once) < 0 || lull_check_wait("freeze", "held", 1) < 0)
 		return -1;
 	if (write_file("/sys/power/wakeup_count", count) < 0 ||

@@ -16,7 +16,7 @@
 
 #define ZSWAP "/sys/module/zswap/parameters/"
 #define CONTROL "/sys/class/zram-control/"
-#define DEVICE_WAIT_MS 2000
+#define DEVICE_WAIT_MS 20000
 
 /* The first page of a swap area, as far as swapon() looks at it. */
 struct swap_header {

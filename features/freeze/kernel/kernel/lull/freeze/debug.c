@@ -21,8 +21,14 @@
 #define HOLD_COMM "lull-hold"
 #define THAW_COMM "lull-thaw"
 
-/* How long a task is held, or waited for, that should have gone on by itself. */
-#define HOLD_LIMIT_MS 10000
+/*
+ * How long a task is held, or waited for, that should have gone on by itself:
+ * less than the freezer waits, and than a CPU may be kept busy.
+ */
+#define HOLD_LIMIT_MS 15000
+
+/* How long a task that exits goes on being held when it was waited for once. */
+#define LINGER_MS 1000
 
 /* How long a child that was held takes to the refrigerator. */
 #define LOITER_MS 300
@@ -31,7 +37,7 @@
 enum hold_until {
 	HOLD_OFF,
 	HOLD_UNTIL_FROZEN,	/* the freeze is complete */
-	HOLD_UNTIL_BETWEEN,	/* the freezer's first round is over */
+	HOLD_UNTIL_BETWEEN,	/* the freezer's first round is over, and waits */
 };
 
 /* Holds one task at a time. */
@@ -42,8 +48,6 @@ struct hold {
 
 LULL_DEFINE_SAFEGUARDS(FREEZE, freeze);
 
-static u32 exit_hold_ms;
-static u32 left_hold_ms;
 static u32 window_ms;
 static u32 thaw_between;
 
@@ -51,8 +55,10 @@ static u32 thaw_between;
 static struct task_struct *window_task;
 
 static atomic_t windows, escapes, helpers, unlisted;
-static atomic_t held, held_at_end, left_held, thawed_between;
-static struct hold exec_hold, fork_hold;
+static atomic_t held_at_end, thawed_between;
+/* Holds that nobody has let go: what they were for has not been tried. */
+static atomic_t overdue;
+static struct hold exit_hold, left_hold, exec_hold, fork_hold;
 static char last_escape[TASK_COMM_LEN + 32];
 
 static void escaped(struct task_struct *p, const char *how)
@@ -108,15 +114,30 @@ static void on_syscall(void *data, struct pt_regs *regs, long id)
 		escaped(current, "syscall");
 }
 
-static void hold(struct hold *h)
+/* Returns until when it was to be; HOLD_OFF where it was not. */
+static enum hold_until hold_as(struct hold *h, bool spins)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(HOLD_LIMIT_MS);
 	u32 until = READ_ONCE(h->until);
 
 	if (!until || cmpxchg(&h->who, NULL, current))
-		return;
-	while (READ_ONCE(h->until) == until && time_before(jiffies, end))
-		usleep_range(500, 1000);
+		return HOLD_OFF;
+	while (READ_ONCE(h->until) == until) {
+		if (time_after(jiffies, end)) {
+			atomic_inc(&overdue);
+			break;
+		}
+		if (spins)
+			udelay(100);
+		else
+			usleep_range(500, 1000);
+	}
+	return until;
+}
+
+static enum hold_until hold(struct hold *h)
+{
+	return hold_as(h, false);
 }
 
 static void hold_is_over(struct hold *h)
@@ -148,8 +169,9 @@ void lull_freeze_debug_frozen(void)
 	int cpu;
 
 	atomic_inc(&windows);
-	if (atomic_read(&held))
+	if (READ_ONCE(exit_hold.who))
 		atomic_inc(&held_at_end);
+	let_go(&exit_hold, HOLD_UNTIL_FROZEN);
 
 	WRITE_ONCE(window_task, current);
 	cpus_read_lock();
@@ -164,6 +186,7 @@ void lull_freeze_debug_frozen(void)
 	cpus_read_unlock();
 
 	let_go(&exec_hold, HOLD_UNTIL_FROZEN);
+	let_pass(&left_hold, HOLD_UNTIL_FROZEN);
 	if (window_ms)
 		msleep(window_ms);
 }
@@ -176,11 +199,12 @@ void lull_freeze_debug_thaw(void)
 /* In do_exit(), between exit_notify() and TASK_DEAD (FZ1). */
 void lull_freeze_debug_exiting(void)
 {
-	if (!exit_hold_ms || strcmp(current->comm, HOLD_COMM))
+	if (!READ_ONCE(exit_hold.until) || strcmp(current->comm, HOLD_COMM))
 		return;
-	atomic_inc(&held);
-	msleep(exit_hold_ms);
-	atomic_dec(&held);
+	/* Who would not wait for it has time to show that. */
+	if (hold(&exit_hold) == HOLD_UNTIL_BETWEEN)
+		msleep(LINGER_MS);
+	hold_is_over(&exit_hold);
 }
 
 /*
@@ -189,13 +213,13 @@ void lull_freeze_debug_exiting(void)
  */
 void lull_freeze_debug_left(void)
 {
-	if (!left_hold_ms || strcmp(current->comm, HOLD_COMM))
+	if (!READ_ONCE(left_hold.until) || strcmp(current->comm, HOLD_COMM))
 		return;
-	atomic_inc(&left_held);
-	mdelay(left_hold_ms);
+	hold_as(&left_hold, true);
 	/* The freezer took it for frozen, and it runs. */
 	if (READ_ONCE(window_task))
 		escaped(current, "left");
+	hold_is_over(&left_hold);
 }
 
 /*
@@ -274,6 +298,8 @@ static void thaw_some_between(void)
 void freeze_debug_between(void)
 {
 	thaw_some_between();
+	let_go(&exit_hold, HOLD_UNTIL_BETWEEN);
+	let_pass(&left_hold, HOLD_UNTIL_BETWEEN);
 	let_pass(&exec_hold, HOLD_UNTIL_BETWEEN);
 	let_pass(&fork_hold, HOLD_UNTIL_BETWEEN);
 }
@@ -284,11 +310,12 @@ static int check_show(struct seq_file *m, void *v)
 	seq_printf(m, "escapes %d\n", atomic_read(&escapes));
 	seq_printf(m, "helpers %d\n", atomic_read(&helpers));
 	seq_printf(m, "unlisted %d\n", atomic_read(&unlisted));
-	seq_printf(m, "held %d\n", atomic_read(&held));
+	seq_printf(m, "held %d\n", !!READ_ONCE(exit_hold.who));
 	seq_printf(m, "held_at_end %d\n", atomic_read(&held_at_end));
-	seq_printf(m, "left_held %d\n", atomic_read(&left_held));
+	seq_printf(m, "left_held %d\n", !!READ_ONCE(left_hold.who));
 	seq_printf(m, "exec_held %d\n", !!READ_ONCE(exec_hold.who));
 	seq_printf(m, "fork_held %d\n", !!READ_ONCE(fork_hold.who));
+	seq_printf(m, "overdue %d\n", atomic_read(&overdue));
 	seq_printf(m, "thawed_between %d\n", atomic_read(&thawed_between));
 	seq_printf(m, "last_escape %s\n",
 		   atomic_read(&escapes) ? last_escape : "-");
@@ -308,7 +335,7 @@ static ssize_t check_write(struct file *file, const char __user *buf,
 	atomic_set(&helpers, 0);
 	atomic_set(&unlisted, 0);
 	atomic_set(&held_at_end, 0);
-	atomic_set(&left_held, 0);
+	atomic_set(&overdue, 0);
 	atomic_set(&thawed_between, 0);
 	return count;
 }
@@ -342,10 +369,10 @@ void __init freeze_debug_init(struct dentry *dir)
 	debugfs_create_file("check", 0644, dir, NULL, &check_fops);
 	debugfs_create_file("warn", 0200, inject, NULL, &warn_fops);
 	lull_choice_file("disable", inject, &lull_freeze_safeguard_choice);
-	debugfs_create_u32("exit_hold_ms", 0644, inject, &exit_hold_ms);
+	debugfs_create_u32("exit_hold", 0644, inject, &exit_hold.until);
 	debugfs_create_u32("exec_hold", 0644, inject, &exec_hold.until);
 	debugfs_create_u32("fork_hold", 0644, inject, &fork_hold.until);
-	debugfs_create_u32("left_hold_ms", 0644, inject, &left_hold_ms);
+	debugfs_create_u32("left_hold", 0644, inject, &left_hold.until);
 	debugfs_create_u32("thaw_between", 0644, inject, &thaw_between);
 	debugfs_create_u32("window_ms", 0644, inject, &window_ms);
 
