@@ -121,6 +121,8 @@ def test_nothing_is_left_running_by_workers(
             stdout=output,
             stderr=output,
             start_new_session=True,
+            # What a shell has put into the background ignores it, and so would this.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
     try:
         files = [tmp_path / "first", tmp_path / "second"]
