@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from lull.errors import CannotRun, LabError
@@ -64,7 +65,7 @@ def recipe_key(root: Path, recipe: Recipe) -> str:
     """What names the program: everything that it is compiled from."""
     names = (*recipe.sources, *recipe.headers)
     inputs = {name: (root / name).read_bytes() for name in names}
-    return build_key(inputs, _version(COMPILER), recipe.flags)
+    return build_key(inputs, _tools(), recipe.flags)
 
 
 def build_key(
@@ -110,6 +111,23 @@ def lacks_libc(words: str) -> bool:
     )
 
 
-def _version(compiler: str) -> str:
-    done = subprocess.run([compiler, "--version"], capture_output=True, check=False)
+@cache
+def _tools() -> str:
+    """What stands for the compiler, the assembler, the linker and the C library."""
+    asked = [
+        (COMPILER, "--version"),
+        *((_named(name), "--version") for name in ("as", "ld")),
+    ]
+    libc = Path(_named("libc.a", "-print-file-name"))
+    there = libc.read_bytes() if libc.is_file() else b""
+    return digest(*(_said(*words) for words in asked), there)
+
+
+def _named(name: str, option: str = "-print-prog-name") -> str:
+    """Which file the compiler takes for that."""
+    return _said(COMPILER, f"{option}={name}").strip()
+
+
+def _said(*words: str) -> str:
+    done = subprocess.run(words, capture_output=True, check=False)
     return done.stdout.decode("utf-8", "backslashreplace")

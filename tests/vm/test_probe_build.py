@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from lull.errors import CannotRun, LabError
+from lull.host.files import repo_root
+from lull.vm import compile as compile_module
 from lull.vm.compile import build_key, lacks_libc
-from lull.vm.probe_build import build_probe
+from lull.vm.probe_build import build_probe, probe_recipe
 
 MAIN = '#include "p.h"\nint main(void) { return answer() - 42; }\n'
 WORKLOAD = '#include "p.h"\nint answer(void) { return 42; }\n'
@@ -124,3 +126,22 @@ def test_the_key_follows_everything_that_goes_in() -> None:
 
 def test_a_failed_compile_is_no_missing_library() -> None:
     assert not lacks_libc("main.c:1: error: unknown type name")
+
+
+def test_another_c_library_is_another_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is static: what is linked in is a part of it."""
+    libc = tmp_path / "libc.a"
+    monkeypatch.setattr(
+        compile_module,
+        "_named",
+        lambda name, *option: str(libc) if name == "libc.a" else "true",
+    )
+    keys = set()
+    for text in ("one", "another"):
+        libc.write_text(text)
+        compile_module._tools.cache_clear()
+        keys.add(compile_module.recipe_key(repo_root(), probe_recipe(repo_root())))
+    compile_module._tools.cache_clear()
+    assert len(keys) == 2
