@@ -56,5 +56,5 @@ int cycle_run(struct tree *tree, struct cycle *cycle)
 	cycle->workers = last_pid() - pid;
 	if (trace_off() < 0 || suspend_spans(one_span, cycle) < 0)
 		return -1;
-	return tree_record(tree);
+	return tree_record(tree) < 0 ? -1 : tree_state(tree);
 }

@@ -58,3 +58,26 @@ char *dag_make(unsigned int n, unsigned int sync_percent)
 		one_device(d.out, i, sync_percent);
 	return description_close(&d);
 }
+
+/* Few of them: who must resume has all superiors resume, too. */
+static int mark_one(struct tree *tree, unsigned int i)
+{
+	if (tree_mark(tree, i, SKIP) < 0)
+		return -1;
+	if (percent(5) && tree_mark(tree, i, WOKEN) < 0)
+		return -1;
+	return percent(5) ? tree_mark(tree, i, USED) : 0;
+}
+
+int dag_mark(struct tree *tree, unsigned int percent_of_it)
+{
+	for (unsigned int i = 0; percent_of_it && i < tree->n; i++) {
+		if (percent(percent_of_it) && mark_one(tree, i) < 0)
+			return -1;
+		/* Without callbacks it would be resumed at run time after the cycle. */
+		if (tree->nodes[i].calls && percent(percent_of_it) &&
+		    tree_mark(tree, i, RUNTIME) < 0)
+			return -1;
+	}
+	return 0;
+}

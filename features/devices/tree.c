@@ -168,6 +168,23 @@ int tree_event(const char *text)
 	return 0;
 }
 
+int tree_mark(struct tree *tree, unsigned int i, enum mark mark)
+{
+	static const char *const names[NR_MARKS] = {
+		[SKIP] = "skip",
+		[WOKEN] = "woken",
+		[USED] = "used",
+		[RUNTIME] = "runtime",
+	};
+	char text[40];
+
+	snprintf(text, sizeof(text), "d%u %s", i, names[mark]);
+	if (write_file(DIR "mark", text) < 0)
+		return fail(STATUS_FAILED, DIR "mark", "%s: %s", text, strerror(errno));
+	tree->nodes[i].marks |= 1u << mark;
+	return 0;
+}
+
 static int find_phase(const char *name)
 {
 	for (int k = 0; k < NR_PHASES; k++)
@@ -191,6 +208,35 @@ static int parse_call(struct tree *tree, const char *line)
 		return -1;
 	tree->nodes[i].done[phase] = call;
 	return 0;
+}
+
+static int parse_state(struct tree *tree, const char *line)
+{
+	struct state state = { .there = true };
+	unsigned int i;
+	int direct, must;
+
+	if (sscanf(line, "%u %d %d %u %d", &i, &direct, &must, &state.disable_depth,
+		   &state.runtime_status) != 5 || i >= tree->n)
+		return -1;
+	state.direct_complete = direct;
+	state.must_resume = must;
+	tree->nodes[i].state = state;
+	return 0;
+}
+
+int tree_state(struct tree *tree)
+{
+	char *text = read_whole(DIR "state"), *rest = text, *line;
+	int ret = text ? 0 : -1;
+
+	for (unsigned int i = 0; i < tree->n; i++)
+		tree->nodes[i].state = (struct state){ 0 };
+	while (!ret && (line = strsep(&rest, "\n")))
+		if (*line)
+			ret = parse_state(tree, line);
+	free(text);
+	return ret ? fail(STATUS_FAILED, DIR "state", "cannot be read") : 0;
 }
 
 int tree_record(struct tree *tree)

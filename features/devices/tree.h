@@ -31,13 +31,31 @@ struct call {
 	int ret;
 };
 
+/* What a test makes of a device: bits, and names in the kernel's words. */
+enum mark {
+	SKIP,	 /* its driver says that its resume may be skipped */
+	WOKEN,	 /* its suspend_noirq() says that it may not, after all */
+	USED,	 /* it was in use when the suspend began */
+	RUNTIME, /* it has runtime PM */
+	NR_MARKS,
+};
+
+/* What a cycle has left, of power.X of the kernel. */
+struct state {
+	bool there, direct_complete, must_resume;
+	unsigned int disable_depth;
+	int runtime_status; /* 0: active */
+};
+
 struct node {
 	bool async, direct;
+	unsigned int marks;	/* bits of enum mark */
 	unsigned int calls;	/* phases with a callback, as bits */
 	int parent;
 	unsigned int nsuppliers;
 	int *suppliers;
 	struct call done[NR_PHASES];
+	struct state state;
 };
 
 struct tree {
@@ -63,8 +81,17 @@ void tree_drop(struct tree *tree);
 int tree_clear(void);
 /* What is to happen in a callback of the next cycle: "NAME PHASE WHAT [NUMBER]". */
 int tree_event(const char *text);
+/* Makes something of device i until the tree is dropped. */
+int tree_mark(struct tree *tree, unsigned int i, enum mark mark);
+static inline bool is_marked(const struct node *node, enum mark mark)
+{
+	return node->marks & (1u << mark);
+}
+
 /* What the callbacks did since tree_clear(). */
 int tree_record(struct tree *tree);
+/* What the cycle has left. */
+int tree_state(struct tree *tree);
 
 /*
  * What has been taken from the tree meanwhile: the links to a supplier, or all that

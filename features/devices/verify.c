@@ -12,6 +12,27 @@ void verify_torn(const struct tree *tree, struct faults *f)
 	}
 }
 
+typedef void (*superior_fn)(bool *flag);
+
+static void set(bool *flag)
+{
+	*flag = true;
+}
+
+static void clear(bool *flag)
+{
+	*flag = false;
+}
+
+/* Links for sync_state() are none of the tree's, and hand nothing on. */
+static void tell_superiors(const struct node *node, bool *flags, superior_fn fn)
+{
+	if (node->parent >= 0)
+		fn(&flags[node->parent]);
+	for (unsigned int k = 0; k < node->nsuppliers; k++)
+		fn(&flags[node->suppliers[k]]);
+}
+
 /*
  * A device stays as runtime PM has left it where all that depend on it do, too. One
  * without callbacks may always.
@@ -21,37 +42,66 @@ static void find_direct(const struct tree *tree, bool *direct)
 	for (unsigned int i = 0; i < tree->n; i++)
 		direct[i] = tree->nodes[i].direct || !tree->nodes[i].calls;
 	for (unsigned int i = tree->n; i-- > 0;) {
+		if (!direct[i])
+			tell_superiors(&tree->nodes[i], direct, clear);
+	}
+}
+
+/*
+ * Resumed is who may not be skipped, who was in use, and whom any of those depends on
+ * that are resumed.
+ */
+static void find_must_resume(const struct tree *tree, const bool *direct, bool *must)
+{
+	for (unsigned int i = 0; i < tree->n; i++) {
 		const struct node *node = &tree->nodes[i];
 
-		if (direct[i])
-			continue;
-		if (node->parent >= 0)
-			direct[node->parent] = false;
-		for (unsigned int k = 0; k < node->nsuppliers; k++)
-			direct[node->suppliers[k]] = false;
+		must[i] = !is_marked(node, SKIP) || is_marked(node, USED) ||
+			  (is_marked(node, WOKEN) && node->calls & (1u << SUSPEND_NOIRQ));
 	}
+	for (unsigned int i = tree->n; i-- > 0;)
+		if (!direct[i] && must[i])
+			tell_superiors(&tree->nodes[i], must, set);
+}
+
+/* The first time is when a device is made, where it has no runtime PM. */
+static bool is_depth_wrong(const struct node *node)
+{
+	return node->state.there &&
+	       node->state.disable_depth != !is_marked(node, RUNTIME);
+}
+
+/* What is skipped on the way up is what the middle layers skip. */
+static void verify_node(const struct node *node, bool direct, bool must, struct faults *f)
+{
+	const struct state *state = &node->state;
+
+	for (int k = 0; k < NR_PHASES; k++) {
+		bool skipped = !must && (k == RESUME_NOIRQ || k == RESUME_EARLY);
+		bool due = !direct && !skipped && node->calls & (1u << k);
+
+		f->missing += due && !node->done[k].count;
+		f->wrong += !due && node->done[k].count;
+	}
+	/* Of a device that stayed asleep must_resume says nothing. */
+	f->flags += !state->there || state->direct_complete != direct ||
+		    (!direct && state->must_resume != must) || is_depth_wrong(node);
 }
 
 void verify_whole(const struct tree *tree, struct faults *f)
 {
-	bool *direct = calloc(tree->n + 1, sizeof(*direct));
+	bool *direct = calloc(2 * (tree->n + 1), sizeof(*direct)), *must;
 
 	if (!direct) {
 		f->missing++;
 		return;
 	}
+	must = direct + tree->n + 1;
 	verify_torn(tree, f);
 	find_direct(tree, direct);
-	for (unsigned int i = 0; i < tree->n; i++) {
-		const struct node *node = &tree->nodes[i];
-
-		for (int k = 0; k < NR_PHASES; k++) {
-			bool due = !direct[i] && node->calls & (1u << k);
-
-			f->missing += due && !node->done[k].count;
-			f->wrong += !due && node->done[k].count;
-		}
-	}
+	find_must_resume(tree, direct, must);
+	for (unsigned int i = 0; i < tree->n; i++)
+		verify_node(&tree->nodes[i], direct[i], must[i], f);
 	free(direct);
 }
 
@@ -64,16 +114,20 @@ static void verify_pair(const struct node *node, enum phase down, struct faults 
 
 	if (!(node->calls & (1u << down)) || !(node->calls & (1u << up)))
 		return;
-	f->missing += suspended && !came->count;
+	/* Whether that is skipped hangs on how far those below it have come. */
+	if (!is_marked(node, SKIP) || down == SUSPEND)
+		f->missing += suspended && !came->count;
 	f->wrong += !suspended && came->count;
 }
 
 void verify_aborted(const struct tree *tree, struct faults *f)
 {
 	verify_torn(tree, f);
-	for (unsigned int i = 0; i < tree->n; i++)
+	for (unsigned int i = 0; i < tree->n; i++) {
 		for (int down = SUSPEND; down <= SUSPEND_NOIRQ; down++)
 			verify_pair(&tree->nodes[i], down, f);
+		f->flags += is_depth_wrong(&tree->nodes[i]);
+	}
 }
 
 void verify_serial(const struct tree *tree, struct faults *f)
@@ -95,5 +149,5 @@ void verify_serial(const struct tree *tree, struct faults *f)
 
 bool verify_good(const struct faults *f)
 {
-	return !f->early && !f->twice && !f->missing && !f->wrong && !f->order;
+	return !f->early && !f->twice && !f->missing && !f->wrong && !f->order && !f->flags;
 }

@@ -13,11 +13,18 @@ struct faults {
 	unsigned int missing;	/* were not called, and should have been */
 	unsigned int wrong;	/* were called, and should not have been */
 	unsigned int order;	/* one by one, and not in the order of the list */
+	unsigned int flags;	/* devices that are left otherwise than they should be */
 };
 
-/* Of a cycle that went through: all of it. */
+/*
+ * Of a cycle that went through: all of it, and what tree_state() has read, by what
+ * drivers/base/power/main.c says of direct_complete and must_resume.
+ */
 void verify_whole(const struct tree *tree, struct faults *f);
-/* Of one that was aborted: who was suspended is resumed, and nobody else. */
+/*
+ * Of one that was aborted: who was suspended is resumed, and nobody else; runtime PM is
+ * as it was.
+ */
 void verify_aborted(const struct tree *tree, struct faults *f);
 /* Of one in which devices went away: order, and nobody twice. */
 void verify_torn(const struct tree *tree, struct faults *f);

@@ -3,15 +3,9 @@
  * More devices that are started early and have to wait than the kernel has workers
  * for (PM10): those that they wait for must get one all the same.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <linux/watchdog.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "cycle.h"
 #include "description.h"
@@ -21,12 +15,10 @@
 #include "tree.h"
 #include "util.h"
 #include "verify.h"
+#include "watchdog.h"
 #include "workload.h"
 
-#define WATCHDOG "/dev/watchdog"
-
 static struct tree tree;
-static int watchdog = -1;
 
 /*
  * In each family the first child ends at once and starts the parent, which waits for
@@ -52,33 +44,6 @@ static char *families(unsigned int n)
 	return description_close(&d);
 }
 
-/*
- * Whoever is blocked for good stays so, and the kernel looks for no hung task in a
- * suspend: the watchdog ends the boot.
- */
-static int watchdog_start(const struct job_case *c)
-{
-	int seconds = (int)job_number(c, "limit");
-
-	if (!seconds)
-		return 0;
-	watchdog = open(WATCHDOG, O_WRONLY | O_CLOEXEC);
-	if (watchdog < 0 || ioctl(watchdog, WDIOC_SETTIMEOUT, &seconds) < 0)
-		return fail(STATUS_LACKING, WATCHDOG, "%s", strerror(errno));
-	return 0;
-}
-
-static void watchdog_stop(void)
-{
-	if (watchdog < 0)
-		return;
-	/* Else it goes on when the file is closed. */
-	if (write(watchdog, "V", 1) != 1)
-		fprintf(stderr, "probe: " WATCHDOG " cannot be stopped\n");
-	close(watchdog);
-	watchdog = -1;
-}
-
 static int blocked_setup(const struct job_case *c)
 {
 	char *text;
@@ -86,7 +51,7 @@ static int blocked_setup(const struct job_case *c)
 
 	if (cycle_prepare() < 0 || inject_case(c) < 0)
 		return -1;
-	if (watchdog_start(c) < 0)
+	if (watchdog_start((int)job_number(c, "limit")) < 0)
 		return -1;
 	text = families((unsigned int)job_number(c, "families"));
 	if (!text)

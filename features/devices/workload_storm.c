@@ -144,6 +144,8 @@ static int one_tree(const struct job_case *c, const char *mode)
 	ret = tree_load(&tree, text);
 	free(text);
 	if (!ret)
+		ret = dag_mark(&tree, (unsigned int)job_number(c, "marks"));
+	if (!ret)
 		ret = one_cycle(totals.happening, mode);
 	/* Whatever has happened, the next one is as good as any. */
 	if (!ret && totals.happening != REMOVE && totals.happening != NOTHING)
@@ -168,9 +170,10 @@ static int storm_round(const struct job_case *c, const char *mode, struct sample
 		return fail(STATUS_UNMET, "storm", "no cycle was given up");
 	snprintf(text, sizeof(text),
 		 "%s: %u cycles of %" PRIu64 " trees, %u aborted; %u callbacks early, %u twice, "
-		 "%u missing, %u wrong, %u out of order, errno %d; %" PRIu64 " not queued",
+		 "%u missing, %u wrong, %u out of order, %u badly left, errno %d; %" PRIu64
+		 " not queued",
 		 mode, totals.cycles, i, totals.aborted, f->early, f->twice, f->missing, f->wrong,
-		 f->order, totals.error, lull_stat("devices", "failed"));
+		 f->order, f->flags, totals.error, lull_stat("devices", "failed"));
 	return report_check(c, job_param(c, "name"), verify_good(f) && !totals.error, text);
 }
 
@@ -189,6 +192,7 @@ static const struct workload_param storm_params[] = {
 	{ "disable", "none" },
 	{ "fail_nth", "0" },
 	{ "proxies", "0" },
+	{ "marks", "0" }, /* of so many percent: see dag_mark() */
 	{ 0 },
 };
 

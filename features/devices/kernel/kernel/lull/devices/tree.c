@@ -11,8 +11,12 @@
  *		its suppliers
  *	record	read: what the callbacks did; written: forgets it
  *	event	"NAME PHASE fail ERRNO", "NAME PHASE wakeup", "NAME PHASE remove",
- *		"NAME PHASE unlink", "NAME PHASE mode NUMBER": when the callback is
- *		called, until the record is cleared
+ *		"NAME PHASE unlink", "NAME PHASE mode NUMBER", "NAME PHASE ask" (for
+ *		a runtime resume), "NAME PHASE move INDEX" (of another, to the end of
+ *		dpm_list), "NAME PHASE adopt INDEX": when the callback is called,
+ *		until the record is cleared
+ *	mark	"NAME skip", "NAME woken", "NAME used", "NAME runtime": see tree.h
+ *	state	a line for each device: see tree_state_show()
  */
 #include <linux/debugfs.h>
 #include <linux/delay.h>
@@ -42,6 +46,9 @@ enum tree_event_kind {
 	TREE_REMOVE,
 	TREE_UNLINK,
 	TREE_MODE,
+	TREE_ASK,
+	TREE_MOVE,
+	TREE_ADOPT,
 };
 
 static const char * const tree_events[] = {
@@ -51,13 +58,16 @@ static const char * const tree_events[] = {
 	[TREE_REMOVE]	= "remove",
 	[TREE_UNLINK]	= "unlink",
 	[TREE_MODE]	= "mode",
+	[TREE_ASK]	= "ask",
+	[TREE_MOVE]	= "move",
+	[TREE_ADOPT]	= "adopt",
 };
 
 /* What is to happen in the callback that it is for, until the record is cleared. */
 struct tree_event {
 	enum tree_event_kind kind;
 	int node, phase;
-	/* The error or the mode. */
+	/* The error, the mode or whom it moves. */
 	u32 number;
 };
 
@@ -119,7 +129,7 @@ static void unlink_consumers(int supplier)
 	}
 }
 
-static int happen(const struct tree_event *event)
+static int happen(const struct tree_event *event, struct device *dev)
 {
 	switch (event->kind) {
 	case TREE_FAIL:
@@ -135,6 +145,12 @@ static int happen(const struct tree_event *event)
 		return 0;
 	case TREE_MODE:
 		return devices_set_mode(event->number);
+	case TREE_ASK:
+		return pm_request_resume(dev);
+	case TREE_MOVE:
+		return tree_move_last(tree, event->number);
+	case TREE_ADOPT:
+		return tree_move_below(tree, event->number, dev);
 	default:
 		return 0;
 	}
@@ -154,7 +170,7 @@ static int tree_call(struct device *dev, enum lull_devices_phase phase)
 	call->ret = -node->fail[phase];
 	if (tree_event.kind && node == &tree->nodes[tree_event.node] &&
 	    phase == tree_event.phase)
-		call->ret = happen(&tree_event);
+		call->ret = happen(&tree_event, dev);
 	call->end = ktime_get_ns();
 	return call->ret;
 }
@@ -171,16 +187,23 @@ static int tree_suspend_late(struct device *dev)
 
 static int tree_suspend_noirq(struct device *dev)
 {
+	if (to_tree(dev)->node->marks & BIT(TREE_WOKEN))
+		dev->power.may_skip_resume = false;
 	return tree_call(dev, LULL_DEVICES_SUSPEND_NOIRQ);
 }
 
+/* The PM core leaves it to a bus to skip what it calls of it. */
 static int tree_resume_noirq(struct device *dev)
 {
+	if (dev_pm_skip_resume(dev))
+		return 0;
 	return tree_call(dev, LULL_DEVICES_RESUME_NOIRQ);
 }
 
 static int tree_resume_early(struct device *dev)
 {
+	if (dev_pm_skip_resume(dev))
+		return 0;
 	return tree_call(dev, LULL_DEVICES_RESUME_EARLY);
 }
 
@@ -256,6 +279,7 @@ static void remove_tree(void)
 {
 	if (!tree)
 		return;
+	tree_move_back(tree);
 	for (int i = tree->nr - 1; i >= 0; i--)
 		if (tree->nodes[i].device)
 			device_unregister(&tree->nodes[i].device->dev);
@@ -407,9 +431,15 @@ static int read_event(char *text, struct tree_event *event)
 	event->kind = match_string(tree_events, ARRAY_SIZE(tree_events), words[2]);
 	if (event->node < 0 || event->phase < 0 || (int)event->kind < 0)
 		return -EINVAL;
-	if (event->kind != TREE_FAIL && event->kind != TREE_MODE)
+	switch (event->kind) {
+	case TREE_FAIL:
+	case TREE_MODE:
+	case TREE_MOVE:
+	case TREE_ADOPT:
+		return words[3] ? kstrtou32(words[3], 10, &event->number) : -EINVAL;
+	default:
 		return 0;
-	return words[3] ? kstrtou32(words[3], 10, &event->number) : -EINVAL;
+	}
 }
 
 static ssize_t event_write(struct file *file, const char __user *buf,
@@ -438,6 +468,39 @@ static const struct file_operations event_fops = {
 	.write = event_write,
 };
 
+static ssize_t mark_write(struct file *file, const char __user *buf,
+			  size_t count, loff_t *ppos)
+{
+	char text[TREE_MAX_NAME + 40];
+	int ret;
+
+	if (count >= sizeof(text))
+		return -EINVAL;
+	if (copy_from_user(text, buf, count))
+		return -EFAULT;
+	text[count] = '\0';
+	mutex_lock(&tree_lock);
+	ret = tree ? tree_mark(tree, strim(text)) : -EINVAL;
+	mutex_unlock(&tree_lock);
+	return ret ?: count;
+}
+
+static const struct file_operations mark_fops = {
+	.owner = THIS_MODULE,
+	.open = simple_open,
+	.write = mark_write,
+};
+
+static int state_show(struct seq_file *m, void *v)
+{
+	mutex_lock(&tree_lock);
+	if (tree)
+		tree_state_show(m, tree);
+	mutex_unlock(&tree_lock);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(state);
+
 /**
  * tree_files - register the bus and make the files that feed it
  * @dir: for them
@@ -451,4 +514,6 @@ void __init tree_files(struct dentry *dir)
 	debugfs_create_file("layout", 0444, dir, NULL, &layout_fops);
 	debugfs_create_file("record", 0644, dir, NULL, &record_fops);
 	debugfs_create_file("event", 0200, dir, NULL, &event_fops);
+	debugfs_create_file("mark", 0200, dir, NULL, &mark_fops);
+	debugfs_create_file("state", 0444, dir, NULL, &state_fops);
 }

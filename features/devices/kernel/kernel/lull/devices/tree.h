@@ -31,6 +31,15 @@ struct tree_call {
 	int ret;
 };
 
+/* What a test makes of a device, as bits. */
+enum tree_mark {
+	TREE_SKIP,	/* its driver says that its resume may be skipped */
+	TREE_WOKEN,	/* its suspend_noirq() says that it may not, after all */
+	TREE_USED,	/* it was in use when the suspend began */
+	TREE_RUNTIME,	/* it has runtime PM */
+	TREE_NR_MARKS,
+};
+
 /**
  * struct tree_node - a line of a description, and its device
  * @name: of the device
@@ -44,6 +53,8 @@ struct tree_call {
  * @us: what it takes, by phase
  * @fail: error numbers, by phase
  * @wakeup: phases in which it is a wakeup event, as bits
+ * @marks: bits of enum tree_mark
+ * @moved: it is below another parent than @parent
  * @device: NULL once it has been removed
  * @done: by phase, the callback in the cycle under way
  */
@@ -52,8 +63,8 @@ struct tree_node {
 	int parent;
 	int *suppliers;
 	unsigned int nr_suppliers;
-	bool async, direct;
-	u8 calls, busy, wakeup;
+	bool async, direct, moved;
+	u8 calls, busy, wakeup, marks;
 	u32 us[TREE_NR_PHASES];
 	u16 fail[TREE_NR_PHASES];
 	struct tree_device *device;
@@ -94,6 +105,13 @@ int tree_phase(const char *name);
 
 int tree_link(const struct tree *tree, const struct tree_node *node);
 void tree_link_proxies(const struct tree *tree);
+
+int tree_move_last(struct tree *tree, u32 nr);
+int tree_move_below(struct tree *tree, u32 nr, struct device *parent);
+void tree_move_back(struct tree *tree);
+
+int tree_mark(struct tree *tree, char *text);
+void tree_state_show(struct seq_file *m, const struct tree *tree);
 
 void tree_record_clear(struct tree *tree);
 void tree_record_show(struct seq_file *m, const struct tree *tree);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Links between the devices of a tree. */
+/* Links between the devices of a tree, and moves of them in the middle of a phase. */
 #include <linux/device.h>
 #include <linux/errno.h>
 
@@ -66,5 +66,59 @@ void tree_link_proxies(const struct tree *tree)
 		for (unsigned int i = 0; i < node->nr_suppliers; i++)
 			if (node->parent >= 0)
 				add_proxy(tree, node->parent, node->suppliers[i]);
+	}
+}
+
+static struct device *to_move(const struct tree *tree, u32 nr)
+{
+	return nr < tree->nr && tree->nodes[nr].device ? device_of(tree, nr) : NULL;
+}
+
+/**
+ * tree_move_last - move a device to the end of dpm_list, out of the list of a phase
+ * @tree: of the device
+ * @nr: its index
+ *
+ * Return: 0, or a negative errno.
+ */
+int tree_move_last(struct tree *tree, u32 nr)
+{
+	struct device *dev = to_move(tree, nr);
+
+	return dev ? device_move(dev, dev->parent, DPM_ORDER_DEV_LAST) : -ENODEV;
+}
+
+/**
+ * tree_move_below - give a device another parent, and move it behind that one
+ * @tree: of the device
+ * @nr: its index
+ * @parent: the new parent, whose index is higher
+ *
+ * Return: 0, or a negative errno.
+ */
+int tree_move_below(struct tree *tree, u32 nr, struct device *parent)
+{
+	struct device *dev = to_move(tree, nr);
+
+	if (!dev)
+		return -ENODEV;
+	tree->nodes[nr].moved = true;
+	return device_move(dev, parent, DPM_ORDER_DEV_AFTER_PARENT);
+}
+
+/**
+ * tree_move_back - make the parents those of the description again
+ * @tree: which is about to be removed, parents last
+ */
+void tree_move_back(struct tree *tree)
+{
+	for (unsigned int nr = 0; nr < tree->nr; nr++) {
+		struct tree_node *node = &tree->nodes[nr];
+
+		if (node->moved && node->device)
+			device_move(&node->device->dev,
+				    node->parent < 0 ? NULL : device_of(tree, node->parent),
+				    DPM_ORDER_NONE);
+		node->moved = false;
 	}
 }

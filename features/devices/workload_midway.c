@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What seldom happens in the middle of a phase, made to happen in a callback: devices
+ * are moved (PM7), an error comes while a request is pending (PM4), the mode is
+ * switched where links contradict the list (switching).
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "cycle.h"
+#include "inject.h"
+#include "job.h"
+#include "lull.h"
+#include "tree.h"
+#include "util.h"
+#include "verify.h"
+#include "watchdog.h"
+#include "workload.h"
+
+/* Requests that were pending are served after the cycle. */
+#define PATIENCE_MS 20000
+
+static struct tree tree;
+
+/* Down, the walk begins with the last device; up, with the first. */
+struct scene {
+	const char *name, *text;
+	const char *event;
+	/* Devices of which the request for a runtime resume has to be served, as bits. */
+	unsigned int asking;
+	int error;
+	/* By device: callbacks that are called, as bits of their phases; others may not. */
+	unsigned int called[4];
+	/* The same, of those that stock calls or does not, as it comes. */
+	unsigned int may_be[4];
+};
+
+#define DOWN (1u << SUSPEND)
+#define UP (1u << RESUME)
+
+static const struct scene scenes[] = {
+	/*
+	 * d0 waits for d1, which nobody has started; d2 takes it out of the list. Stock
+	 * handles nobody who is not in the list, and does not wait for d1.
+	 */
+	{
+		.name = "away",
+		.text = "device d0 suspend=0 resume=0\n"
+			"device d1 async parent=d0 suspend=0\n"
+			"device d2 suspend=0 resume=0\n",
+		.event = "d2 suspend move 1",
+		.called = { DOWN | UP, 0, DOWN | UP },
+	},
+	/* On the way up stock has started d1 before d0 moves it. */
+	{
+		.name = "away-up",
+		.text = "device d0 suspend=0 resume=0\n"
+			"device d1 async suspend=0 resume=0\n"
+			"device d2 parent=d1 suspend=0 resume=0\n",
+		.event = "d0 resume move 1",
+		.called = { DOWN | UP, DOWN | UP, DOWN | UP },
+	},
+	/* d1, for which d0 waits, is put among those that the walk has left behind. */
+	{
+		.name = "behind",
+		.text = "device d0 suspend=0\n"
+			"device d1 async supplier=d0 suspend=0\n"
+			"device d2 suspend=0\n",
+		.event = "d2 suspend adopt 1",
+		.called = { DOWN, 0, DOWN },
+		.may_be = { 0, DOWN, 0 },
+	},
+	/* The walk has not come to d0, whose request is pending, when d1 fails. */
+	{
+		.name = "request",
+		.text = "device d0 suspend=0 suspend_late=0\n"
+			"device d1 suspend_late=0 fail=suspend_late:5\n",
+		.event = "d0 suspend ask",
+		.asking = 1,
+		.error = 5,
+		.called = { DOWN, 1u << SUSPEND_LATE },
+	},
+	/*
+	 * d0 is a consumer of d2 for sync_state() alone: who waits for it there waits for
+	 * d1, to which the walk comes after d2. On the way up stock would wait for good,
+	 * too, if d1 were resumed.
+	 */
+	{
+		.name = "switch",
+		.text = "device d0 async suspend=0 resume=0\n"
+			"device d1 parent=d0\n"
+			"device d2 suspend=0 resume=0\n"
+			"device d3 parent=d0 supplier=d2 suspend=0 resume=0\n",
+		.event = "d3 suspend mode 0",
+		.called = { DOWN | UP, 0, DOWN | UP, DOWN | UP },
+	},
+};
+
+static const struct scene *find_scene(const struct job_case *c)
+{
+	const char *name = job_param(c, "scene");
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(scenes); i++)
+		if (!strcmp(scenes[i].name, name))
+			return &scenes[i];
+	fail(STATUS_USAGE, "scene", "there is no scene '%s'", name);
+	return NULL;
+}
+
+static int midway_setup(const struct job_case *c)
+{
+	if (!find_scene(c) || cycle_prepare() < 0 || inject_case(c) < 0)
+		return -1;
+	return watchdog_start((int)job_number(c, "limit"));
+}
+
+static int make(const struct scene *scene)
+{
+	char text[600];
+
+	snprintf(text, sizeof(text), "lull-tree 1\n%s", scene->text);
+	if (tree_load(&tree, text) < 0)
+		return -1;
+	for (unsigned int i = 0; i < tree.n; i++) {
+		if (!(scene->asking & (1u << i)))
+			continue;
+		/* In use, it stays active once it is. */
+		if (tree_mark(&tree, i, RUNTIME) < 0 || tree_mark(&tree, i, USED) < 0)
+			return -1;
+	}
+	return tree_clear() < 0 ? -1 : tree_event(scene->event);
+}
+
+/* How many have not been resumed as they asked, for as long as one waits for it. */
+static unsigned int count_unserved(const struct scene *scene)
+{
+	unsigned int unserved = 0;
+
+	for (unsigned int ms = 0; ms < PATIENCE_MS; ms += 10) {
+		if (tree_state(&tree) < 0)
+			return tree.n;
+		unserved = 0;
+		for (unsigned int i = 0; i < tree.n; i++)
+			unserved += scene->asking & (1u << i) &&
+				    tree.nodes[i].state.runtime_status != 0;
+		if (!unserved)
+			break;
+		sleep_ms(10);
+	}
+	return unserved;
+}
+
+static void compare(const struct scene *scene, struct faults *f)
+{
+	for (unsigned int i = 0; i < tree.n; i++) {
+		for (int k = 0; k < NR_PHASES; k++) {
+			bool called = tree.nodes[i].done[k].count;
+			bool due = scene->called[i] & (1u << k);
+
+			f->missing += due && !called;
+			f->wrong += !due && called && !(scene->may_be[i] & (1u << k));
+		}
+	}
+}
+
+static int midway_round(const struct job_case *c, const char *mode, struct sample *s)
+{
+	const struct scene *scene = find_scene(c);
+	struct faults f = { 0 };
+	unsigned int unserved;
+	struct cycle cycle;
+	char text[200];
+
+	(void)s;
+	if (make(scene) < 0 || cycle_run(&tree, &cycle) < 0)
+		return -1;
+	unserved = count_unserved(scene);
+	verify_torn(&tree, &f);
+	compare(scene, &f);
+	snprintf(text, sizeof(text),
+		 "%s, %s: %u callbacks early, %u twice, %u missing, %u wrong, %u requests lost, "
+		 "errno %d",
+		 mode, scene->name, f.early, f.twice, f.missing, f.wrong, unserved, cycle.error);
+	if (report_check(c, job_param(c, "name"),
+			 verify_good(&f) && !unserved && cycle.error == scene->error, text) < 0)
+		return -1;
+	return lull_switch("devices", mode);
+}
+
+static void midway_teardown(void)
+{
+	watchdog_stop();
+	tree_drop(&tree);
+}
+
+static const struct workload_param midway_params[] = {
+	{ "scene", "away" },
+	{ "name", "PM7" },
+	{ "disable", "none" },
+	{ "fail_nth", "0" },
+	{ "proxies", "0" },
+	{ "limit", "0" }, /* seconds for all modes, then a panic; 0: none */
+	{ 0 },
+};
+
+static const struct workload midway = {
+	.feature = "devices",
+	.name = "midway",
+	.text = "what seldom happens in the middle of a phase",
+	.params = midway_params,
+	.setup = midway_setup,
+	.round = midway_round,
+	.teardown = midway_teardown,
+};
+
+WORKLOAD(midway);
