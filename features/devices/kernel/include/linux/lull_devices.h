@@ -55,6 +55,7 @@ LULL_SAFEGUARDS(DEVICES, devices, {
 	LULL_DEVICES_FLAG,	/* PM11: nobody is async who is not for dpm_wait() */
 	LULL_DEVICES_WORD,	/* PM9: what several write is written as an atomic */
 	LULL_DEVICES_WALK_ROOM,	/* PM10: also of those that the walk starts */
+	LULL_DEVICES_MUST_RESUME,	/* PM6: what orders nothing resumes nobody */
 });
 
 #ifdef CONFIG_LULL_DEVICES

@@ -57,6 +57,16 @@ static inline bool lull_orders_nothing(struct device_link *link)
 	       flags == DL_FLAG_SYNC_STATE_ONLY;
 }
 
+/*
+ * Nobody waits for whoever is at the other end, which may have been handled, and told
+ * its own superiors, or be at it: its bit fields are not ours.
+ */
+static inline bool lull_resumes_nothing(struct device_link *link)
+{
+	return lull_orders_nothing(link) &&
+	       lull_devices_guarded(LULL_DEVICES_MUST_RESUME);
+}
+
 /* With dpm_list_mtx: who goes away while a walk begins is handled by nobody. */
 static inline void lull_removed(struct device *dev)
 {
@@ -96,6 +106,11 @@ static inline bool lull_no_subordinate(struct device *dev, bool async)
 
 static inline bool lull_waits_first(bool async) { return false; }
 static inline bool lull_orders_nothing(struct device_link *link)
+{
+	return false;
+}
+
+static inline bool lull_resumes_nothing(struct device_link *link)
 {
 	return false;
 }
