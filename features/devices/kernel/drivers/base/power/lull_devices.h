@@ -114,16 +114,36 @@ static struct device *lull_overdue_of(struct list_head *list)
 }
 
 /*
- * With dpm_list_mtx: start what the walk has passed over and nobody else has started,
- * in its order, up to the first that gets no worker. A device that was moved in the
- * list meanwhile may have come to dpm_list, which is nowhere in that order: it has to
- * wait for the @end of the walk.
+ * With dpm_list_mtx: who was moved to dpm_list before anybody handled it. The phase
+ * that undoes this one does not come to it: nobody handles it, as on stock, and nobody
+ * waits for it.
  */
-static struct device *lull_next_overdue(bool end)
+static void lull_let_go(void)
 {
-	struct device *dev = lull_overdue_of(lull_walk.phase->to);
+	struct device *dev;
 
-	if (!dev && end)
+	list_for_each_entry(dev, &dpm_list, power.entry) {
+		if (!lull_is_unclaimed(dev) || !lull_claim(dev))
+			continue;
+		if (lull_is_async(dev))
+			atomic_dec(&lull_walk.unclaimed);
+		complete_all(&dev->power.completion);
+	}
+}
+
+/*
+ * With dpm_list_mtx: start what the walk has left behind and nobody else has started,
+ * in its order, up to the first that gets no worker. Up, who was moved to dpm_list is
+ * asleep and has to be handled; stock has started it before the walk.
+ */
+static struct device *lull_next_overdue(void)
+{
+	struct device *dev;
+
+	if (lull_walk.phase->down)
+		lull_let_go();
+	dev = lull_overdue_of(lull_walk.phase->to);
+	if (!dev && !lull_walk.phase->down)
 		dev = lull_overdue_of(&dpm_list);
 	return dev;
 }
@@ -132,13 +152,13 @@ static struct device *lull_next_overdue(bool end)
  * From here on it is as if the walk had passed over nobody. Those that are behind one
  * that it handles here may start by themselves meanwhile.
  */
-static void lull_start_overdue(bool end)
+static void lull_start_overdue(void)
 {
 	struct device *dev;
 
 	mutex_lock(&dpm_list_mtx);
 	lull_walk.passed = false;
-	while ((dev = lull_next_overdue(end))) {
+	while ((dev = lull_next_overdue())) {
 		mutex_unlock(&dpm_list_mtx);
 		lull_handle_here(dev);
 		lull_put(dev);
@@ -148,8 +168,25 @@ static void lull_start_overdue(bool end)
 }
 
 /*
+ * May @dev wait for one that the walk has left behind? It may have without having
+ * passed over any: in all modes devices can be moved out of its way. In "parents"
+ * nobody is counted by links.
+ */
+static bool lull_may_need_overdue(struct device *dev)
+{
+	struct list_head *links = lull_walk.phase->down ? &dev->links.consumers :
+							  &dev->links.suppliers;
+
+	if (dev->power.lull.alone && list_empty(links))
+		return false;
+	if (!lull_walk.passed && !lull_devices_guarded(LULL_DEVICES_MOVED))
+		return false;
+	return !lull_is_ready(dev);
+}
+
+/*
  * The walk has come to @dev, which is claimed and held. Before it waits for anybody
- * it makes sure that all it has passed over are started.
+ * it makes sure that all it has left behind are started.
  */
 static void lull_reach(struct device *dev)
 {
@@ -157,8 +194,8 @@ static void lull_reach(struct device *dev)
 	    lull_queue_if_room(dev, lull_has_missing(dev), LULL_DEVICES_REACHED,
 			       "reached"))
 		return;
-	if (lull_walk.passed && !dev->power.lull.alone && !lull_is_ready(dev))
-		lull_start_overdue(false);
+	if (lull_may_need_overdue(dev))
+		lull_start_overdue();
 	lull_devices_count(LULL_DEVICES_SYNC);
 	lull_handle_here(dev);
 	lull_put(dev);
@@ -262,7 +299,7 @@ void __lull_devices_walk(enum lull_devices_phase nr)
 		wait_event_timeout(lull_walker,
 				   atomic_read(&lull_walk.unclaimed) <= 0,
 				   LULL_PATIENCE);
-	lull_start_overdue(true);
+	lull_start_overdue();
 	mutex_lock(&dpm_list_mtx);
 	lull_walking = false;
 }
