@@ -57,11 +57,18 @@ LULL_SAFEGUARDS(DEVICES, devices, {
 	LULL_DEVICES_WALK_ROOM,	/* PM10: also of those that the walk starts */
 	LULL_DEVICES_MUST_RESUME,	/* PM6: what orders nothing resumes nobody */
 	LULL_DEVICES_MOVED,	/* PM7: before it waits the walk sees to who was moved */
+	LULL_DEVICES_LATCH,	/* a phase keeps to the mode in which it began */
 });
 
 #ifdef CONFIG_LULL_DEVICES
 
 DECLARE_STATIC_KEY_FALSE(lull_devices_key);
+
+/*
+ * The phase under way, or the last one, is in a mode other than "stock". With
+ * dpm_list_mtx, or by who handles a device.
+ */
+extern bool lull_devices_on;
 
 enum lull_devices_mode lull_devices_mode(void);
 void lull_devices_count(enum lull_devices_counter counter);
@@ -73,7 +80,8 @@ void __lull_devices_walk(enum lull_devices_phase nr);
  */
 static inline void lull_devices_walk(enum lull_devices_phase nr)
 {
-	if (static_branch_unlikely(&lull_devices_key))
+	lull_devices_on = static_branch_unlikely(&lull_devices_key);
+	if (lull_devices_on)
 		__lull_devices_walk(nr);
 }
 

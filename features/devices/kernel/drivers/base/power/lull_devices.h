@@ -273,8 +273,10 @@ void __lull_devices_walk(enum lull_devices_phase nr)
 	};
 
 	lull_walk.mode = lull_devices_mode();
-	if (lull_walk.mode == LULL_DEVICES_STOCK)
+	if (lull_walk.mode == LULL_DEVICES_STOCK) {
+		lull_devices_on = false;
 		return;
+	}
 	lull_walk.phase = &lull_dpm_phases[nr];
 	lull_walk.free += 2;
 	lull_walk.passed = false;

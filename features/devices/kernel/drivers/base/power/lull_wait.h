@@ -36,10 +36,21 @@ static inline bool lull_no_subordinate(struct device *dev, bool async)
 	       list_empty(&dev->links.consumers);
 }
 
+/*
+ * What the order of a phase rests on is asked here, and stays as it was when the
+ * phase began: the key is switched at any time.
+ */
+static inline bool lull_is_on(void)
+{
+	if (!lull_devices_guarded(LULL_DEVICES_LATCH))
+		return static_branch_unlikely(&lull_devices_key);
+	return lull_devices_on;
+}
+
 /* A superior may be started long before the last that it waits for. */
 static inline bool lull_waits_first(bool async)
 {
-	return static_branch_unlikely(&lull_devices_key) && async;
+	return lull_is_on() && async;
 }
 
 /*
@@ -53,8 +64,7 @@ static inline bool lull_orders_nothing(struct device_link *link)
 
 	/* The others only say where the link comes from. */
 	flags &= ~(DL_FLAG_INFERRED | DL_FLAG_CYCLE | DL_FLAG_MANAGED);
-	return static_branch_unlikely(&lull_devices_key) &&
-	       flags == DL_FLAG_SYNC_STATE_ONLY;
+	return lull_is_on() && flags == DL_FLAG_SYNC_STATE_ONLY;
 }
 
 /*
@@ -70,7 +80,7 @@ static inline bool lull_resumes_nothing(struct device_link *link)
 /* With dpm_list_mtx: who goes away while a walk begins is handled by nobody. */
 static inline void lull_removed(struct device *dev)
 {
-	if (static_branch_unlikely(&lull_devices_key))
+	if (lull_is_on())
 		complete_all(&dev->power.completion);
 }
 

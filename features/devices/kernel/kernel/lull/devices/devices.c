@@ -14,6 +14,7 @@
 #include <trace/events/lull_devices.h>
 
 DEFINE_STATIC_KEY_FALSE(lull_devices_key);
+bool lull_devices_on;
 
 static const char * const devices_modes[] = {
 	[LULL_DEVICES_STOCK]	= "stock",
