@@ -16,6 +16,8 @@
  * @async: it may be handled by a worker; power.async_suspend shares its word
  *	with bits that whoever handles the device writes
  * @alone: it is sync, and so are all it comes after
+ * @left: an error has kept device_suspend_late() from it: device_resume_early()
+ *	has nothing to undo
  *
  * Several CPUs write these at once, each in one access of a whole word: they
  * share no word with any of the bit fields around them.
@@ -29,6 +31,7 @@ struct lull_dpm {
 	bool room;
 	bool async;
 	bool alone;
+	bool left;
 #endif
 };
 

@@ -54,6 +54,26 @@ static inline bool lull_waits_first(bool async)
 }
 
 /*
+ * The walk goes on after an @error, to devices that stock would not come to: of them
+ * runtime PM is not disabled, which would cancel what is pending.
+ */
+static inline bool lull_leaves_alone(struct device *dev, int error)
+{
+	dev->power.lull.left = lull_is_on() && error &&
+			       lull_devices_guarded(LULL_DEVICES_REQUESTS);
+	return dev->power.lull.left;
+}
+
+/* Once, and in every mode: it may have been switched since. */
+static inline bool lull_was_left_alone(struct device *dev)
+{
+	bool left = dev->power.lull.left;
+
+	dev->power.lull.left = false;
+	return left;
+}
+
+/*
  * Such a link delays a sync_state() callback, and nothing else. It may contradict
  * dpm_list and the other links: stock passes a device by that it has not come to,
  * which here may have been started, or counted on.
@@ -115,6 +135,12 @@ static inline bool lull_no_subordinate(struct device *dev, bool async)
 }
 
 static inline bool lull_waits_first(bool async) { return false; }
+static inline bool lull_leaves_alone(struct device *dev, int error)
+{
+	return false;
+}
+
+static inline bool lull_was_left_alone(struct device *dev) { return false; }
 static inline bool lull_orders_nothing(struct device_link *link)
 {
 	return false;
