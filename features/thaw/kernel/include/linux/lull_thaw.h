@@ -31,9 +31,6 @@ struct sock;
  */
 #define TASK_FREEZABLE_PM	(0x00010000 * IS_ENABLED(CONFIG_LULL_THAW))
 
-/* With it a receive function is told that nobody above it holds a lock. */
-#define MSG_FREEZABLE_PM	(0x00800000 * IS_ENABLED(CONFIG_LULL_THAW))
-
 /* Safeguards that a test kernel can switch off, to see their tests fail. */
 LULL_SAFEGUARDS(THAW, thaw, {
 	LULL_THAW_SETTLE,	/* FZ8: the walk sees who came before it */
@@ -160,26 +157,12 @@ static inline unsigned int lull_thaw_msg_state(const struct msghdr *msg)
 	return lull_thaw_rw_state(msg->msg_iocb, &msg->msg_iter);
 }
 
-/* What to add to the flags of a receive function that has no message. */
-static inline int lull_thaw_msg_flags(const struct msghdr *msg)
-{
-	if (MSG_FREEZABLE_PM && lull_thaw_direct(msg->msg_iocb, &msg->msg_iter))
-		return MSG_FREEZABLE_PM;
-	return 0;
-}
-
-/* The state in which that function sleeps. */
-static inline unsigned int lull_thaw_flags_state(int flags)
-{
-	if (flags & MSG_FREEZABLE_PM)
-		return TASK_INTERRUPTIBLE | TASK_FREEZABLE_PM;
-	return TASK_INTERRUPTIBLE;
-}
-
 /*
- * __skb_wait_for_more_packets() and sk_wait_data() in such a state, which have
- * callers that hold locks; net/core/{datagram,sock}.c.
+ * skb_recv_datagram(), __skb_wait_for_more_packets() and sk_wait_data() in such
+ * a state, which have callers that hold locks; net/core/{datagram,sock}.c.
  */
+struct sk_buff *skb_recv_in_state(struct sock *sk, unsigned int flags, int *err,
+				  unsigned int state);
 int skb_wait_in_state(struct sock *sk, struct sk_buff_head *queue, int *err,
 		      long *timeo_p, const struct sk_buff *skb,
 		      unsigned int state);
