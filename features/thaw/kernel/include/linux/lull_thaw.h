@@ -24,12 +24,12 @@ struct sk_buff_head;
 struct sock;
 
 /*
- * Beside TASK_INTERRUPTIBLE in a task's state: the wait holds no lock, bears a
- * spurious wakeup, and may be frozen in place by the PM freezer. Unlike
- * TASK_FREEZABLE it says nothing about a v1 cgroup's: while others run, an
- * exclusive waiter that cannot must not be the one who gets the wakeup.
+ * TASK_FREEZABLE_PM, of linux/sched.h, beside TASK_INTERRUPTIBLE in a task's
+ * state: the wait holds no lock, bears a spurious wakeup, and may be frozen in
+ * place by the PM freezer. Unlike TASK_FREEZABLE it says nothing about a v1
+ * cgroup's: while others run, an exclusive waiter that cannot must not be the
+ * one who gets the wakeup.
  */
-#define TASK_FREEZABLE_PM	(0x00010000 * IS_ENABLED(CONFIG_LULL_THAW))
 
 /* Safeguards that a test kernel can switch off, to see their tests fail. */
 LULL_SAFEGUARDS(THAW, thaw, {
