@@ -13,6 +13,11 @@
 
 #define NAP_NS 20000000
 
+const char *const crowd_pm_kinds[] = {
+	"epoll", "epoll-edge", "poll", "select", "pipe-read", "pipe-write", "io_uring", "tcp",
+	"udp", "unix-dgram", "tcp-accept", "unix-accept", "signalfd", NULL,
+};
+
 static int64_t wait_busily(struct pair *p, int64_t ns)
 {
 	(void)ns;

@@ -24,6 +24,9 @@ struct crowd {
 	struct cgroup cgroup;
 };
 
+/* Those that PM freezes in place by TASK_FREEZABLE_PM alone; NULL at the end. */
+extern const char *const crowd_pm_kinds[];
+
 /* The body of such a task, for trial_fork(): it answers for ever. */
 void crowd_member(void *pair);
 
