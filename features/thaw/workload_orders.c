@@ -2,7 +2,8 @@
 /*
  * FZ9: a task may be frozen by its v1 cgroup and by PM at once. In every order
  * in which the two come and go it rests while one of them is left, and no longer;
- * and a wakeup is not lost, whenever it was sent.
+ * and a wakeup is not lost, whenever it was sent. All the same where the mode is
+ * another one by then than when PM froze it.
  */
 #include <stdio.h>
 #include <string.h>
@@ -28,6 +29,9 @@ static const char *const orders[] = {
 #define NEVER EVENTS
 
 static struct crowd crowd;
+
+/* The round's mode, and the one that is left for while PM has all frozen, or NULL. */
+static const char *own_mode, *other_mode;
 
 /* What went wrong so far: the first of it in words. */
 struct faults {
@@ -78,6 +82,13 @@ static int check_runs(struct faults *f, struct now *now)
 	return check_interrupted();
 }
 
+static int pm_freeze(bool freeze)
+{
+	if ((freeze ? snapshot_freeze() : snapshot_thaw()) < 0)
+		return -1;
+	return other_mode ? lull_switch("thaw", freeze ? other_mode : own_mode) : 0;
+}
+
 static int happen(struct now *now, char event)
 {
 	switch (event) {
@@ -86,11 +97,11 @@ static int happen(struct now *now, char event)
 		now->cgroup = event == 'c';
 		return crowd_freeze(&crowd, now->cgroup);
 	case 'p':
-		now->pm = true;
-		return snapshot_freeze();
+	case 'P':
+		now->pm = event == 'p';
+		return pm_freeze(now->pm);
 	default:
-		now->pm = false;
-		return snapshot_thaw();
+		return -1;
 	}
 }
 
@@ -152,8 +163,10 @@ static int orders_round(const struct job_case *c, const char *mode, struct sampl
 {
 	struct faults f = { 0 };
 	unsigned int tasks;
-	int ret = crowd_start(&crowd, NULL);
+	/* Whom stock freezes in place has stock's fault where stock thaws. */
+	int ret = crowd_start(&crowd, other_mode ? crowd_pm_kinds : NULL);
 
+	own_mode = mode;
 	for (unsigned int i = 0; i < ARRAY_SIZE(orders); i++) {
 		for (unsigned int at = 0; at <= NEVER && !ret && !f.lost; at++) {
 			if (at == NEVER || rests_at(orders[i], at))
@@ -172,6 +185,9 @@ static int orders_round(const struct job_case *c, const char *mode, struct sampl
 
 static int orders_setup(const struct job_case *c)
 {
+	other_mode = job_param(c, "leave_for");
+	if (!strcmp(other_mode, INJECT_NONE))
+		other_mode = NULL;
 	/* What thawing does by itself: freeze's own mode would refuse as well. */
 	return trial_setup(c) < 0 || lull_switch("freeze", "stock") < 0 ? -1 :
 	       crowd_group(&crowd);
@@ -183,7 +199,12 @@ static void orders_teardown(void)
 	crowd_stop(&crowd);
 }
 
-static const struct workload_param params[] = { TRIAL_PARAMS, { 0 } };
+static const struct workload_param params[] = {
+	TRIAL_PARAMS,
+	/* Another mode, once PM has frozen all and until it has thawed them. */
+	{ "leave_for", INJECT_NONE },
+	{ 0 },
+};
 
 static const struct workload workload_orders = {
 	.feature = "thaw",

@@ -5,8 +5,9 @@
  *
  * The freezer's hooks sit in kernel/freezer.c and kernel/power/process.c. Each
  * is nothing where the option is off, and a static branch not taken where the
- * mode is "stock". The waits only carry one bit more in the state they sleep
- * in, whatever the mode: nobody looks at it but the freezer.
+ * mode is "stock" and nobody is frozen in another. The waits only carry one bit
+ * more in the state they sleep in, whatever the mode: nobody looks at it but
+ * the freezer.
  */
 #ifndef _LINUX_LULL_THAW_H
 #define _LINUX_LULL_THAW_H
@@ -66,12 +67,23 @@ static inline bool lull_thaw_may_rest(struct task_struct *p, unsigned int state)
 }
 
 /*
+ * Is it frozen in place by TASK_FREEZABLE_PM? Nobody else has both bits. Under
+ * freezer_lock; then it stays so, asleep, and only its saved_state may change.
+ */
+static inline bool lull_thaw_rests(struct task_struct *p)
+{
+	return !(~READ_ONCE(p->__state) & (TASK_FROZEN | TASK_FREEZABLE_PM));
+}
+
+/*
  * In __thaw_task(), under freezer_lock, for a task that is frozen: false where
- * another reason to be frozen remains.
+ * another reason to be frozen remains. Whom the mode "lull" has frozen in place
+ * is asked for when that mode has been left, too: in its wait it looks for no
+ * reason itself.
  */
 static inline bool lull_thaw_may_thaw(struct task_struct *p)
 {
-	if (static_branch_unlikely(&lull_thaw_on))
+	if (static_branch_unlikely(&lull_thaw_on) || lull_thaw_rests(p))
 		return __lull_thaw_may_thaw(p);
 	return true;
 }

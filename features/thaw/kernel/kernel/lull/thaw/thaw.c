@@ -37,7 +37,8 @@ static const char * const thaw_counters[] = {
 
 /*
  * Whoever is frozen in one mode can be thawed in any other: what a frozen task
- * carries, its state and its saved_state, is stock's. So nothing has to wait.
+ * carries, its state and its saved_state, is stock's, and a bit in its state
+ * tells who is frozen in place as in no other mode. So nothing has to wait.
  */
 static int thaw_switch_mode(struct lull_feature *f, unsigned int mode)
 {
