@@ -68,10 +68,13 @@ bool __lull_thaw_may_rest(struct task_struct *p)
 	return true;
 }
 
-/* In a wait by TASK_FREEZABLE_PM, which stays in the state of who is frozen. */
+/*
+ * Who has left the refrigerator meanwhile may be about to sleep in such a wait,
+ * and then its state is its own.
+ */
 static int end_wait(struct task_struct *p, void *arg)
 {
-	if (!(p->__state & TASK_FREEZABLE_PM))
+	if (!lull_thaw_rests(p))
 		return 0;
 	WRITE_ONCE(p->__state, TASK_INTERRUPTIBLE);
 	p->saved_state = TASK_RUNNING;
