@@ -36,9 +36,14 @@ void freeze_arrivals_reset(void)
 void freeze_arrive(void)
 {
 	unsigned long flags;
+	unsigned int came;
 
-	/* Full barrier; pairs with the one in the wait. */
-	if (atomic_inc_return(&arrivals) < READ_ONCE(arrivals_wanted))
+	/*
+	 * A full barrier, and thus before the next line, which the compiler may
+	 * not take first; pairs with the one in the wait.
+	 */
+	came = atomic_inc_return(&arrivals);
+	if (came < READ_ONCE(arrivals_wanted))
 		return;
 
 	raw_spin_lock_irqsave(&arrival_lock, flags);
