@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What the race workloads share: a victim, injections, a verdict. */
 #define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -11,6 +15,7 @@
 #include "inject.h"
 #include "lull.h"
 #include "race.h"
+#include "suspend.h"
 #include "util.h"
 
 pid_t race_victim = -1;
@@ -22,6 +27,7 @@ static volatile uint64_t *beats;
 const struct workload_param race_params[] = {
 	{ "disable", "none" },
 	{ "expect", "0" },
+	{ "thaw", "0" },
 	{ 0 },
 };
 
@@ -82,6 +88,22 @@ void race_at_once(void)
 {
 }
 
+static void *thread_at_once(void *arg)
+{
+	return arg;
+}
+
+/* Nobody waits for it: it reaps itself. */
+void race_by_thread(void)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, thread_at_once, NULL))
+		return;
+	for (;;)
+		pause();
+}
+
 void race_busily(void)
 {
 	for (;;) {
@@ -117,6 +139,35 @@ int race_hold(const struct job_case *c, const char *where)
 {
 	return inject_number("freeze", where,
 			     job_number(c, "expect") ? UNTIL_FROZEN : UNTIL_BETWEEN);
+}
+
+/* Only what the kernel says from here on answers the next question. */
+static int log_mark(char *mark, size_t size)
+{
+	static unsigned int number;
+
+	snprintf(mark, size, "lull-probe: mark %u", ++number);
+	if (write_file("/dev/kmsg", mark) < 0)
+		return fail(STATUS_FAILED, "/dev/kmsg", "cannot write it: %s", strerror(errno));
+	return 0;
+}
+
+bool race_log_has(const struct attempt *a, const char *text)
+{
+	char log[16000];
+	const char *since;
+
+	kernel_log_tail(log, sizeof(log), 200);
+	since = strstr(log, a->mark);
+	return since && strstr(since, text);
+}
+
+int race_attempt(struct attempt *a)
+{
+	if (log_mark(a->mark, sizeof(a->mark)) < 0)
+		return -1;
+	a->err = suspend_cycle();
+	return 0;
 }
 
 int race_verdict(const struct job_case *c, const char *name, const char *mode, uint64_t got)

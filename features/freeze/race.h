@@ -11,6 +11,7 @@
 #include "cgroup.h"
 #include "workload.h"
 
+#define SWITCH "/sys/module/lull/parameters/freeze"
 #define DEBUGFS "/sys/kernel/debug/lull/freeze/"
 
 /* Names that the injections look for. */
@@ -18,7 +19,7 @@
 #define THAW "lull-thaw"
 
 /* Until when a task is held: values of enum hold_until in the kernel's debug.c. */
-enum until { LET_GO, UNTIL_FROZEN, UNTIL_BETWEEN };
+enum until { LET_GO, UNTIL_FROZEN, UNTIL_BETWEEN, UNTIL_TOLD };
 
 /* The one task that a race is about, and a v1 freezer cgroup for it. */
 extern pid_t race_victim;
@@ -38,12 +39,29 @@ int race_begin(const struct job_case *c);
 int race_start(const char *name, void (*body)(void));
 void race_end(void);
 
-/* Bodies: exit, run in system calls, sleep in what is frozen in place. */
+/*
+ * Bodies: exit, have a thread that does, run in system calls, sleep in what is
+ * frozen in place.
+ */
 void race_at_once(void);
+void race_by_thread(void);
 void race_busily(void);
 void race_in_naps(void);
 /* Does a victim that is busy, or naps, come any further within that time? */
 bool race_moves(unsigned int ms);
+
+/* A suspend that may be refused, and what the log says since. */
+struct attempt {
+	char mark[40];
+	int err;	/* an errno, 0 where it was not refused */
+};
+
+int race_attempt(struct attempt *a);
+bool race_log_has(const struct attempt *a, const char *text);
+
+/* In ms. */
+#define FREEZE_TIMEOUT "/sys/power/pm_freeze_timeout"
+#define FREEZE_TIMEOUT_DEFAULT "20000"
 
 /*
  * Who is taken for frozen is held until all are; who is to be waited for, until

@@ -20,7 +20,7 @@ static int fz1_round(const struct job_case *c, const char *mode, struct sample *
 {
 	int ret;
 
-	if (race_begin(c) < 0 || race_hold(c, "exit_hold") < 0 ||
+	if (race_begin(c) < 0 || race_hold(c, "dying_hold") < 0 ||
 	    race_start(HOLD, race_at_once) < 0 || lull_check_wait("freeze", "held", 1) < 0)
 		return -1;
 	ret = freezer_cycle(s, false);
@@ -29,6 +29,42 @@ static int fz1_round(const struct job_case *c, const char *mode, struct sample *
 	/* The next round's task must be the only one that is held. */
 	race_wait_none("held");
 	race_end();
+	return ret;
+}
+
+/*
+ * FZ1: a thread that nobody traces reaps itself in exit_notify(). The first walk
+ * saw it; it is off the list, and held, when the second begins. A thaw meanwhile
+ * has everybody visited anew.
+ */
+static int fz1_thread_round(const struct job_case *c, const char *mode, struct sample *s)
+{
+	bool thaw = job_number(c, "thaw");
+	pid_t other = -1;
+	int ret;
+
+	if (race_begin(c) < 0 || race_hold(c, "dying_hold") < 0 ||
+	    inject_number("freeze", "exit_hold", UNTIL_BETWEEN) < 0 ||
+	    inject_number("freeze", "thaw_between", thaw) < 0 ||
+	    race_start(HOLD, race_by_thread) < 0 ||
+	    lull_check_wait("freeze", "exit_held", 1) < 0)
+		return -1;
+	other = crew_fork(THAW);
+	if (other < 0)
+		return -1;
+	if (!other)
+		race_in_naps();
+	ret = freezer_cycle(s, false);
+	if (!ret && thaw && !lull_check("freeze", "thawed_between"))
+		ret = fail(STATUS_UNMET, "FZ1", "nobody was thawed: the test tested nothing");
+	if (!ret)
+		ret = race_verdict(c, "FZ1", mode, lull_check("freeze", "held_at_end"));
+	inject_number("freeze", "thaw_between", 0);
+	/* The one that stays is not to be held when it is ended. */
+	inject_number("freeze", "dying_hold", LET_GO);
+	race_wait_none("held");
+	race_end();
+	crew_end(&other);
 	return ret;
 }
 
@@ -164,6 +200,7 @@ static int fz9_round(const struct job_case *c, const char *mode, struct sample *
 }
 
 RACE(fz1, "a task held between exit_notify() and TASK_DEAD", race_setup);
+RACE(fz1_thread, "a thread that has reaped itself, held before TASK_DEAD", race_setup);
 RACE(fz6, "a task thawed between two walks", race_setup);
 RACE(fz7, "a task held on its way out of the refrigerator", race_cgroup_setup);
 RACE(fz9, "cgroup freeze around PM freeze", race_cgroup_setup);

@@ -20,10 +20,10 @@
 #include "helper.h"
 #include "inject.h"
 #include "lull.h"
+#include "race.h"
 #include "util.h"
 
 #define EXEC_NAME "lull-storm-exec"
-#define SWITCH "/sys/module/lull/parameters/freeze"
 
 static struct crew crew;
 

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "lull.h"
+#include "race.h"
 #include "util.h"
 #include "workload.h"
 
-#define SWITCH "/sys/module/lull/parameters/freeze"
 #define STATS "/sys/kernel/debug/lull/freeze/stats"
 
 static char at_boot[JOB_NAME_MAX];

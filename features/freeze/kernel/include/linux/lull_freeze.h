@@ -96,7 +96,9 @@ static inline void lull_freeze_exec(void) { }
 /* Widened race windows and the escape checker of test kernels. */
 #if defined(CONFIG_LULL_FREEZE) && defined(CONFIG_LULL_DEBUG)
 void lull_freeze_debug_frozen(void);
+void lull_freeze_debug_failed(void);
 void lull_freeze_debug_thaw(void);
+void lull_freeze_debug_exit(void);
 void lull_freeze_debug_exiting(void);
 void lull_freeze_debug_left(void);
 void lull_freeze_debug_exec(void);
@@ -104,7 +106,9 @@ void lull_freeze_debug_execed(void);
 void lull_freeze_debug_forking(struct task_struct *p);
 #else
 static inline void lull_freeze_debug_frozen(void) { }
+static inline void lull_freeze_debug_failed(void) { }
 static inline void lull_freeze_debug_thaw(void) { }
+static inline void lull_freeze_debug_exit(void) { }
 static inline void lull_freeze_debug_exiting(void) { }
 static inline void lull_freeze_debug_left(void) { }
 static inline void lull_freeze_debug_exec(void) { }

@@ -7,10 +7,12 @@
 #include <linux/debugfs.h>
 #include <linux/delay.h>
 #include <linux/freezer.h>
+#include <linux/mutex.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/seq_file.h>
 #include <linux/string.h>
+#include <linux/suspend.h>
 #include <linux/task_work.h>
 #include <trace/events/sched.h>
 #include <trace/events/syscalls.h>
@@ -38,6 +40,7 @@ enum hold_until {
 	HOLD_OFF,
 	HOLD_UNTIL_FROZEN,	/* the freeze is complete */
 	HOLD_UNTIL_BETWEEN,	/* the freezer's first round is over, and waits */
+	HOLD_UNTIL_TOLD,	/* user space writes HOLD_OFF */
 };
 
 /* Holds one task at a time. */
@@ -48,6 +51,8 @@ struct hold {
 
 LULL_DEFINE_SAFEGUARDS(FREEZE, freeze);
 
+static u32 exit_queue_us;
+static u32 exit_queue_wakeup;
 static u32 window_ms;
 static u32 thaw_between;
 
@@ -55,10 +60,12 @@ static u32 thaw_between;
 static struct task_struct *window_task;
 
 static atomic_t windows, escapes, helpers, unlisted;
-static atomic_t held_at_end, thawed_between;
+static atomic_t held_at_end, thawed_between, interrupted;
+static atomic_t queued, gone, gone_at_end;
 /* Holds that nobody has let go: what they were for has not been tried. */
 static atomic_t overdue;
-static struct hold exit_hold, left_hold, exec_hold, fork_hold;
+static struct hold exit_hold, dying_hold, left_hold, exec_hold, fork_hold;
+static struct hold fail_hold;
 static char last_escape[TASK_COMM_LEN + 32];
 
 static void escaped(struct task_struct *p, const char *how)
@@ -114,14 +121,18 @@ static void on_syscall(void *data, struct pt_regs *regs, long id)
 		escaped(current, "syscall");
 }
 
-/* Returns until when it was to be; HOLD_OFF where it was not. */
-static enum hold_until hold_as(struct hold *h, bool spins)
+/* Returns until when it is to be; HOLD_OFF where it is not. */
+static enum hold_until begin_hold(struct hold *h)
 {
-	unsigned long end = jiffies + msecs_to_jiffies(HOLD_LIMIT_MS);
 	u32 until = READ_ONCE(h->until);
 
-	if (!until || cmpxchg(&h->who, NULL, current))
-		return HOLD_OFF;
+	return until && !cmpxchg(&h->who, NULL, current) ? until : HOLD_OFF;
+}
+
+static void stay(struct hold *h, enum hold_until until, bool spins)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(HOLD_LIMIT_MS);
+
 	while (READ_ONCE(h->until) == until) {
 		if (time_after(jiffies, end)) {
 			atomic_inc(&overdue);
@@ -132,12 +143,14 @@ static enum hold_until hold_as(struct hold *h, bool spins)
 		else
 			usleep_range(500, 1000);
 	}
-	return until;
 }
 
-static enum hold_until hold(struct hold *h)
+static void hold(struct hold *h)
 {
-	return hold_as(h, false);
+	enum hold_until until = begin_hold(h);
+
+	if (until)
+		stay(h, until, false);
 }
 
 static void hold_is_over(struct hold *h)
@@ -169,9 +182,9 @@ void lull_freeze_debug_frozen(void)
 	int cpu;
 
 	atomic_inc(&windows);
-	if (READ_ONCE(exit_hold.who))
+	if (READ_ONCE(dying_hold.who))
 		atomic_inc(&held_at_end);
-	let_go(&exit_hold, HOLD_UNTIL_FROZEN);
+	let_go(&dying_hold, HOLD_UNTIL_FROZEN);
 
 	WRITE_ONCE(window_task, current);
 	cpus_read_lock();
@@ -191,20 +204,64 @@ void lull_freeze_debug_frozen(void)
 		msleep(window_ms);
 }
 
+/* The end of one that failed: tasks are thawed, and the writer has not returned. */
+void lull_freeze_debug_failed(void)
+{
+	atomic_set(&gone_at_end, atomic_read(&gone));
+	hold(&fail_hold);
+	hold_is_over(&fail_hold);
+}
+
 void lull_freeze_debug_thaw(void)
 {
 	WRITE_ONCE(window_task, NULL);
 }
 
+/* In do_exit(), before exit_notify(). */
+void lull_freeze_debug_exit(void)
+{
+	if (READ_ONCE(dying_hold.until) && !strcmp(current->comm, HOLD_COMM))
+		hold(&exit_hold);
+}
+
+/*
+ * They go one at a time, so that some arrive all along, and with one of them
+ * comes a wakeup event (FZ13).
+ */
+static void exit_in_turn(void)
+{
+	static DEFINE_MUTEX(turn);
+
+	atomic_inc(&queued);
+	mutex_lock(&turn);
+	hold(&exit_hold);
+	hold_is_over(&exit_hold);
+	usleep_range(exit_queue_us, exit_queue_us + 100);
+	if (atomic_inc_return(&gone) == exit_queue_wakeup)
+		pm_system_wakeup();
+	mutex_unlock(&turn);
+	atomic_dec(&queued);
+}
+
 /* In do_exit(), between exit_notify() and TASK_DEAD (FZ1). */
 void lull_freeze_debug_exiting(void)
 {
-	if (!READ_ONCE(exit_hold.until) || strcmp(current->comm, HOLD_COMM))
+	enum hold_until until;
+
+	if (strcmp(current->comm, HOLD_COMM))
 		return;
-	/* Who would not wait for it has time to show that. */
-	if (hold(&exit_hold) == HOLD_UNTIL_BETWEEN)
-		msleep(LINGER_MS);
+	if (exit_queue_us)
+		exit_in_turn();
+	until = begin_hold(&dying_hold);
+	/* Who lets it pass there finds it here. */
 	hold_is_over(&exit_hold);
+	if (!until)
+		return;
+	stay(&dying_hold, until, false);
+	/* Who would not wait for it has time to show that. */
+	if (until == HOLD_UNTIL_BETWEEN)
+		msleep(LINGER_MS);
+	hold_is_over(&dying_hold);
 }
 
 /*
@@ -213,9 +270,14 @@ void lull_freeze_debug_exiting(void)
  */
 void lull_freeze_debug_left(void)
 {
+	enum hold_until until;
+
 	if (!READ_ONCE(left_hold.until) || strcmp(current->comm, HOLD_COMM))
 		return;
-	hold_as(&left_hold, true);
+	until = begin_hold(&left_hold);
+	if (!until)
+		return;
+	stay(&left_hold, until, true);
 	/* The freezer took it for frozen, and it runs. */
 	if (READ_ONCE(window_task))
 		escaped(current, "left");
@@ -241,6 +303,13 @@ void lull_freeze_debug_exec(void)
 void lull_freeze_debug_execed(void)
 {
 	hold_is_over(&exec_hold);
+}
+
+/* In a helper whose program is loaded. */
+void freeze_debug_loaded(void)
+{
+	if (READ_ONCE(window_task) && signal_pending(current))
+		atomic_inc(&interrupted);
 }
 
 /* A child freezes itself on its way to user mode: make that way a long one. */
@@ -298,10 +367,13 @@ static void thaw_some_between(void)
 void freeze_debug_between(void)
 {
 	thaw_some_between();
-	let_go(&exit_hold, HOLD_UNTIL_BETWEEN);
+	/* The one who comes there now is seen by the next round first. */
+	if (READ_ONCE(dying_hold.who))
+		let_go(&dying_hold, HOLD_UNTIL_BETWEEN);
 	let_pass(&left_hold, HOLD_UNTIL_BETWEEN);
 	let_pass(&exec_hold, HOLD_UNTIL_BETWEEN);
 	let_pass(&fork_hold, HOLD_UNTIL_BETWEEN);
+	let_pass(&exit_hold, HOLD_UNTIL_BETWEEN);
 }
 
 static int check_show(struct seq_file *m, void *v)
@@ -310,12 +382,17 @@ static int check_show(struct seq_file *m, void *v)
 	seq_printf(m, "escapes %d\n", atomic_read(&escapes));
 	seq_printf(m, "helpers %d\n", atomic_read(&helpers));
 	seq_printf(m, "unlisted %d\n", atomic_read(&unlisted));
-	seq_printf(m, "held %d\n", !!READ_ONCE(exit_hold.who));
+	seq_printf(m, "held %d\n", !!READ_ONCE(dying_hold.who));
 	seq_printf(m, "held_at_end %d\n", atomic_read(&held_at_end));
 	seq_printf(m, "left_held %d\n", !!READ_ONCE(left_hold.who));
 	seq_printf(m, "exec_held %d\n", !!READ_ONCE(exec_hold.who));
 	seq_printf(m, "fork_held %d\n", !!READ_ONCE(fork_hold.who));
 	seq_printf(m, "overdue %d\n", atomic_read(&overdue));
+	seq_printf(m, "exit_held %d\n", !!READ_ONCE(exit_hold.who));
+	seq_printf(m, "fail_held %d\n", !!READ_ONCE(fail_hold.who));
+	seq_printf(m, "queued %d\n", atomic_read(&queued));
+	seq_printf(m, "gone_at_end %d\n", atomic_read(&gone_at_end));
+	seq_printf(m, "interrupted %d\n", atomic_read(&interrupted));
 	seq_printf(m, "thawed_between %d\n", atomic_read(&thawed_between));
 	seq_printf(m, "last_escape %s\n",
 		   atomic_read(&escapes) ? last_escape : "-");
@@ -337,6 +414,9 @@ static ssize_t check_write(struct file *file, const char __user *buf,
 	atomic_set(&held_at_end, 0);
 	atomic_set(&overdue, 0);
 	atomic_set(&thawed_between, 0);
+	atomic_set(&gone, 0);
+	atomic_set(&gone_at_end, 0);
+	atomic_set(&interrupted, 0);
 	return count;
 }
 
@@ -369,7 +449,12 @@ void __init freeze_debug_init(struct dentry *dir)
 	debugfs_create_file("check", 0644, dir, NULL, &check_fops);
 	debugfs_create_file("warn", 0200, inject, NULL, &warn_fops);
 	lull_choice_file("disable", inject, &lull_freeze_safeguard_choice);
+	debugfs_create_u32("exit_queue_us", 0644, inject, &exit_queue_us);
+	debugfs_create_u32("exit_queue_wakeup", 0644, inject,
+			   &exit_queue_wakeup);
 	debugfs_create_u32("exit_hold", 0644, inject, &exit_hold.until);
+	debugfs_create_u32("dying_hold", 0644, inject, &dying_hold.until);
+	debugfs_create_u32("fail_hold", 0644, inject, &fail_hold.until);
 	debugfs_create_u32("exec_hold", 0644, inject, &exec_hold.until);
 	debugfs_create_u32("fork_hold", 0644, inject, &fork_hold.until);
 	debugfs_create_u32("left_hold", 0644, inject, &left_hold.until);

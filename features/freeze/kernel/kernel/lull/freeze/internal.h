@@ -84,9 +84,11 @@ LULL_SAFEGUARDS(FREEZE, freeze, {
 
 #ifdef CONFIG_LULL_DEBUG
 void freeze_debug_between(void);
+void freeze_debug_loaded(void);
 void __init freeze_debug_init(struct dentry *dir);
 #else
 static inline void freeze_debug_between(void) { }
+static inline void freeze_debug_loaded(void) { }
 static inline void freeze_debug_init(struct dentry *dir) { }
 #endif
 
