@@ -8,6 +8,9 @@
 
 #include "internal.h"
 
+/* Stock's longest sleep: whoever freezes looks at the rest at least so often. */
+#define LONGEST_WAIT_US (8 * USEC_PER_MSEC)
+
 /*
  * Who waits for the others to come to rest. Innermost but for what a wakeup
  * takes: it nests in freezer_lock and is raw, since an exiting task takes it
@@ -65,11 +68,15 @@ static void set_arrival_waiter(struct task_struct *p)
  * @usecs: stock's back-off: the wait ends when none came for so long, since
  *	who is still busy freezing is not to be signalled again meanwhile
  *
+ * While some do come it goes on, but not for longer than stock ever sleeps:
+ * wakeup events and the time limit are the caller's to look at.
+ *
  * Return: whether all of them came.
  */
 bool freeze_wait_for_arrivals(unsigned int todo, int usecs)
 {
 	ktime_t exp = ns_to_ktime((u64)usecs * NSEC_PER_USEC / 2);
+	unsigned int laps = LONGEST_WAIT_US / usecs;
 	unsigned int came, before = 0;
 	int left = 1;
 
@@ -87,6 +94,9 @@ bool freeze_wait_for_arrivals(unsigned int todo, int usecs)
 		came = atomic_read(&arrivals);
 		if (came >= todo || (!left && came == before))
 			break;
+		if (!laps && lull_freeze_guarded(LULL_FREEZE_LOOK))
+			break;
+		laps--;
 		before = came;
 		left = schedule_hrtimeout_range(&exp,
 						(u64)usecs * NSEC_PER_USEC / 2,

@@ -80,6 +80,7 @@ LULL_SAFEGUARDS(FREEZE, freeze, {
 	LULL_FREEZE_WATCH,	/* revisit tasks that are not freezing yet */
 	LULL_FREEZE_REVISIT,	/* FZ5: revisit pending tasks at all */
 	LULL_FREEZE_REASONS,	/* FZ9: thaw nobody who has a reason left */
+	LULL_FREEZE_LOOK,	/* FZ13: look at wakeups and the time meanwhile */
 });
 
 #ifdef CONFIG_LULL_DEBUG
