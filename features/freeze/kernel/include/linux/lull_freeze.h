@@ -28,6 +28,7 @@ bool lull_freeze_pass(bool user_only, unsigned int *todo);
 void lull_freeze_walked(void);
 void lull_freeze_wait(unsigned int todo, int usecs);
 void lull_freeze_phase(bool user_only, s64 nsecs, unsigned int todo);
+void lull_freeze_show(void);
 void __lull_freeze_rest(bool freeze);
 bool __lull_freeze_may_thaw(struct task_struct *p);
 void __lull_freeze_dead(void);
@@ -82,6 +83,7 @@ static inline void lull_freeze_wait(unsigned int todo, int usecs)
 
 static inline void lull_freeze_phase(bool user_only, s64 nsecs,
 				     unsigned int todo) { }
+static inline void lull_freeze_show(void) { }
 static inline void lull_freeze_rest(bool freeze) { }
 static inline bool lull_freeze_may_thaw(struct task_struct *p)
 {

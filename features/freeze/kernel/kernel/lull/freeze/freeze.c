@@ -259,6 +259,15 @@ void lull_freeze_phase(bool user_only, s64 nsecs, unsigned int todo)
 	phase_visited = visited;
 }
 
+/**
+ * lull_freeze_show - those who refuse to freeze have been shown, by the list
+ */
+void lull_freeze_show(void)
+{
+	if (in_lull_session())
+		freeze_show_unlisted(&freeze_session);
+}
+
 void __lull_freeze_rest(bool freeze)
 {
 	lockdep_assert_held(&freezer_lock);

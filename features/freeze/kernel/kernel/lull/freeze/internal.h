@@ -66,6 +66,7 @@ unsigned int freeze_kernel_pass(struct freeze_session *s);
 unsigned int freeze_exit_state_pass(void);
 void freeze_make_room(struct freeze_session *s);
 void freeze_release(struct freeze_session *s);
+void freeze_show_unlisted(struct freeze_session *s);
 
 void freeze_arrivals_reset(void);
 void freeze_arrive(void);
@@ -81,6 +82,7 @@ LULL_SAFEGUARDS(FREEZE, freeze, {
 	LULL_FREEZE_REVISIT,	/* FZ5: revisit pending tasks at all */
 	LULL_FREEZE_REASONS,	/* FZ9: thaw nobody who has a reason left */
 	LULL_FREEZE_LOOK,	/* FZ13: look at wakeups and the time meanwhile */
+	LULL_FREEZE_UNLISTED,	/* FZ1: keep who has left the list and runs */
 });
 
 #ifdef CONFIG_LULL_DEBUG

@@ -6,6 +6,7 @@
 #include <linux/freezer.h>
 #include <linux/kthread.h>
 #include <linux/rcupdate.h>
+#include <linux/sched/debug.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/stat.h>
 #include <linux/sched/task.h>
@@ -55,6 +56,8 @@ static void grow_room(struct freeze_session *s)
 	unsigned int room = READ_ONCE(nr_threads) + FREEZE_ROOM;
 	struct task_struct **more;
 
+	if (room <= s->room)
+		return;
 	/*
 	 * A frozen server of a file system would never finish our I/O, and an
 	 * allocator that does not give up would never look at the timeout.
@@ -63,6 +66,8 @@ static void grow_room(struct freeze_session *s)
 			      GFP_NOIO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
 	if (!more)
 		return;
+	if (s->nr)
+		memcpy(more, s->pending, s->nr * sizeof(*more));
 	kvfree(s->pending);
 	s->pending = more;
 	s->room = room;
@@ -88,6 +93,57 @@ void freeze_release(struct freeze_session *s)
 static bool at_rest(struct task_struct *p)
 {
 	return freezing(p) && frozen(p);
+}
+
+/*
+ * Reaped between exit_notify() and TASK_DEAD, by itself or by its parent: it
+ * still runs, and nobody finds it who has no reference (FZ1).
+ */
+static bool unlisted(struct task_struct *p)
+{
+	return !pid_alive(p) && READ_ONCE(p->__state) != TASK_DEAD;
+}
+
+static unsigned int visit_unlisted(struct freeze_session *s)
+{
+	unsigned int i, todo = 0;
+
+	for (i = 0; i < s->nr; i++)
+		if (unlisted(s->pending[i]))
+			todo += freeze_task(s->pending[i]);
+	return todo;
+}
+
+/*
+ * Before a walk over all, which finds the others again. Under tasklist_lock,
+ * so that none of these leaves the list in between.
+ */
+static void keep_unlisted(struct freeze_session *s)
+{
+	unsigned int i, keep = 0;
+
+	for (i = 0; i < s->nr; i++) {
+		struct task_struct *p = s->pending[i];
+
+		if (unlisted(p) && lull_freeze_guarded(LULL_FREEZE_UNLISTED))
+			s->pending[keep++] = p;
+		else
+			put_task_struct(p);
+	}
+	s->nr = keep;
+}
+
+/**
+ * freeze_show_unlisted - say who refuses and is on no list
+ * @s: the session
+ */
+void freeze_show_unlisted(struct freeze_session *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nr; i++)
+		if (unlisted(s->pending[i]))
+			sched_show_task(s->pending[i]);
 }
 
 static void keep_pending(struct freeze_session *s, struct task_struct *p)
@@ -163,7 +219,6 @@ static unsigned int visit_all_users(struct freeze_session *s)
  */
 static void start_walk(struct freeze_session *s)
 {
-	drop_pending(s);
 	if (s->overflow)
 		grow_room(s);
 	s->overflow = false;
@@ -205,7 +260,9 @@ static unsigned int walk_users_locked(struct freeze_session *s)
 
 	read_lock(&tasklist_lock);
 	s->forks = total_forks;
-	todo = visit_all_users(s);
+	keep_unlisted(s);
+	todo = visit_unlisted(s);
+	todo += visit_all_users(s);
 	read_unlock(&tasklist_lock);
 
 	return todo;
@@ -378,7 +435,7 @@ unsigned int freeze_kernel_pass(struct freeze_session *s)
 	 * would not see either.
 	 */
 	if (!array_holds(s)) {
-		todo = visit_everybody();
+		todo = visit_everybody() + visit_unlisted(s);
 		/* Only a walk that found all at rest may vouch for them. */
 		if (!todo) {
 			s->forks = total_forks;
