@@ -73,7 +73,11 @@ static int exec_frozen_round(const struct job_case *c, const char *mode, struct 
 	if (helper_call(HELPER_LONG) < 0)
 		return fail(STATUS_LACKING, "uevent", "the kernel calls no helper: %s",
 			    strerror(errno));
-	return freeze_with(c, "exec_held", mode, s);
+	if (freeze_with(c, "exec_held", mode, s) < 0)
+		return -1;
+	/* Who reads its program may be a server that takes a signal for an interrupt. */
+	return inject_verdict(c, "load", mode, !lull_check("freeze", "interrupted"),
+			      ": no signal is pending while the program is loaded");
 }
 
 /* One that is not, so that the kernel phase does not come across it. */

@@ -3,7 +3,7 @@
  * What the freezer calls of Lull's feature `freeze`.
  *
  * The hooks sit in kernel/power/{suspend,process}.c, kernel/freezer.c,
- * kernel/sched/core.c, kernel/exit.c and fs/exec.c. Each is nothing where the
+ * kernel/sched/core.c, kernel/exit.c and kernel/umh.c. Each is nothing where the
  * option is off, and a static branch not taken where the mode is "stock".
  */
 #ifndef _LINUX_LULL_FREEZE_H
@@ -59,7 +59,7 @@ static inline void lull_freeze_dead(void)
 		__lull_freeze_dead();
 }
 
-/* In begin_new_exec(), after PF_NOFREEZE was cleared. */
+/* In a helper whose program is loaded: it has no PF_NOFREEZE any more. */
 static inline void lull_freeze_exec(void)
 {
 	if (static_branch_unlikely(&lull_freeze_on))

@@ -310,12 +310,14 @@ void __lull_freeze_dead(void)
 
 void __lull_freeze_exec(void)
 {
+	freeze_debug_loaded();
 	if (!lull_freeze_guarded(LULL_FREEZE_EXEC))
 		return;
 	/*
 	 * flags before pm_freezing: pairs with the barrier in start_walk().
 	 * A helper whose PF_NOFREEZE that walk saw sees the request here and
-	 * goes to the refrigerator before it reaches user mode.
+	 * goes to the refrigerator before it reaches user mode. Its program is
+	 * loaded: no wait in there is told of a signal that nobody sent.
 	 */
 	smp_mb();
 	if (freezing(current))
