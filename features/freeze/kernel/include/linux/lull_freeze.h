@@ -24,6 +24,7 @@ DECLARE_STATIC_KEY_FALSE(lull_freeze_on);
 
 void lull_freeze_begin(void);
 void lull_freeze_end(int error);
+void lull_freeze_thaw(void);
 bool lull_freeze_pass(bool user_only, unsigned int *todo);
 void lull_freeze_walked(void);
 void lull_freeze_wait(unsigned int todo, int usecs);
@@ -70,6 +71,7 @@ static inline void lull_freeze_exec(void)
 
 static inline void lull_freeze_begin(void) { }
 static inline void lull_freeze_end(int error) { }
+static inline void lull_freeze_thaw(void) { }
 static inline bool lull_freeze_pass(bool user_only, unsigned int *todo)
 {
 	return false;

@@ -156,25 +156,45 @@ void lull_freeze_begin(void)
 	WRITE_ONCE(s->owner, current);
 }
 
+/* Others may freeze meanwhile, without a session: Xen takes no lock for it. */
+static bool in_session(void)
+{
+	return READ_ONCE(freeze_session.owner) == current;
+}
+
+static void end_session(void)
+{
+	if (!in_session())
+		return;
+	WRITE_ONCE(freeze_session.owner, NULL);
+	/* Nobody is waited for: arrivals from here on want nothing. */
+	freeze_arrivals_reset();
+	freeze_release(&freeze_session);
+	mutex_unlock(&session_lock);
+}
+
 /**
  * lull_freeze_end - the freezing of a suspend is over
  * @error: how it ended
  */
 void lull_freeze_end(int error)
 {
-	WRITE_ONCE(freeze_session.owner, NULL);
-	/* Nobody is waited for: arrivals from here on want nothing. */
-	freeze_arrivals_reset();
-	freeze_release(&freeze_session);
-	mutex_unlock(&session_lock);
-	if (!error)
+	end_session();
+	if (error)
+		lull_freeze_debug_failed();
+	else
 		lull_freeze_debug_frozen();
 }
 
-/* Others may freeze meanwhile, without a session: Xen takes no lock for it. */
-static bool in_session(void)
+/**
+ * lull_freeze_thaw - tasks are about to be thawed
+ *
+ * That is also how freezing fails: who is thawed then may switch the mode.
+ */
+void lull_freeze_thaw(void)
 {
-	return READ_ONCE(freeze_session.owner) == current;
+	lull_freeze_debug_thaw();
+	end_session();
 }
 
 static bool in_lull_session(void)
