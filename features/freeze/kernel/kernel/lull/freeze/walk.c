@@ -374,17 +374,20 @@ static unsigned int visit_any(struct task_struct *p)
 	return freeze_task(p);
 }
 
-static unsigned int visit_children(struct task_struct *parent)
+/*
+ * Helpers of user mode are children of kthreadd, too: as everybody of their
+ * kind they are at rest, or in the array, where they are counted already.
+ */
+static unsigned int visit_kthreads(void)
 {
-	struct task_struct *g, *p;
+	struct task_struct *p;
 	unsigned int todo = 0;
 	unsigned int visited = 0;
 
-	list_for_each_entry(g, &parent->children, sibling) {
-		for_each_thread(g, p) {
-			visited++;
+	list_for_each_entry(p, &kthreadd_task->children, sibling) {
+		visited++;
+		if (p->flags & PF_KTHREAD)
 			todo += visit_any(p);
-		}
 	}
 
 	freeze_count(FREEZE_PARTIAL, 1);
@@ -412,11 +415,11 @@ static unsigned int visit_everybody(void)
  * freeze_kernel_pass - bring freezable kthreads closer to rest
  * @s: the session
  *
- * Every kthread, and every helper of user mode that is not waited for, is a
- * child of kthreadd and stays one. Of the other tasks, while none was created
- * or thawed since the user phase, those in the array alone can have moved:
- * a victim of the OOM killer becomes freezable when it gave up its memory, and
- * then does I/O until it is dead.
+ * Every kthread is a child of kthreadd and stays one. Of the other tasks,
+ * while none was created or thawed since the user phase, those in the array
+ * alone can have moved: a helper of user mode comes to its program, a victim
+ * of the OOM killer becomes freezable when it gave up its memory, and then does
+ * I/O until it is dead.
  *
  * Return: how many tasks are still to be waited for.
  */
@@ -429,7 +432,7 @@ unsigned int freeze_kernel_pass(struct freeze_session *s)
 
 	todo = lull_freeze_guarded(LULL_FREEZE_REVISIT) ? walk_pending(s) : 0;
 	read_lock(&tasklist_lock);
-	todo += visit_children(kthreadd_task);
+	todo += visit_kthreads();
 	/*
 	 * A thaw after this comparison is one after the walk, which stock
 	 * would not see either.
