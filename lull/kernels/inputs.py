@@ -78,6 +78,8 @@ def _fragments(root: Path, arm: Arm) -> tuple[Path, ...]:
         fragments.append(config / "lull.config")
         own = (feature / "config" for feature in feature_dirs(root))
         fragments += [path for path in own if path.is_file()]
+    if arm in (Arm.LULL, Arm.DEBUG):
+        fragments.append(config / "compare.config")
     if arm is Arm.DEBUG:
         fragments.append(config / "faults.config")
     if arm in (Arm.DEBUG, Arm.KCSAN):

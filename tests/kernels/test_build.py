@@ -81,6 +81,7 @@ def root(tmp_path: Path) -> Path:
     put(root / "kernel/bases/6.12.toml", base)
     put(root / "kernel/config/base.config", "CONFIG_B=y\n")
     put(root / "kernel/config/lull.config", "CONFIG_LULL=y\n")
+    put(root / "kernel/config/compare.config", "CONFIG_LULL=y\n")
     put(root / "kernel/overlay/kernel/lull/Kconfig", "menu\n")
     put(root / "kernel/hooks/6.12/0001-x.patch", HOOK)
     return root

@@ -30,6 +30,7 @@ def root(tmp_path: Path) -> Path:
     root = tmp_path / "project"
     put(root / "kernel/config/base.config", "CONFIG_A=y\n")
     put(root / "kernel/config/lull.config", "CONFIG_LULL=y\n")
+    put(root / "kernel/config/compare.config", "CONFIG_C=y\n")
     put(root / "kernel/config/debug.config", "CONFIG_D=y\n")
     put(root / "kernel/overlay/kernel/lull/Kconfig", "menu\n")
     put(root / "features/freeze/kernel/kernel/lull/freeze/Kconfig", "config\n")
@@ -81,9 +82,17 @@ def test_order_of_hooks_and_fragments(root: Path) -> None:
     inputs = gather(root, "6.12", Arm.DEBUG)
     names = ["0009-core", "0001-y", "0000-first", "0001-x"]
     assert [path.stem for path in inputs.hooks] == names
-    fragments = ["base.config", "lull.config", "config", "faults.config"]
-    fragments.append("debug.config")
+    fragments = ["base.config", "lull.config", "config", "compare.config"]
+    fragments += ["faults.config", "debug.config"]
     assert [path.name for path in inputs.fragments] == fragments
+    lull = gather(root, "6.12", Arm.LULL).fragments
+    assert [path.name for path in lull] == fragments[:4]
+
+
+def test_kcsan_is_built_without_what_is_only_compared_with(root: Path) -> None:
+    put(root / "kernel/config/kcsan.config", "CONFIG_K=y\n")
+    names = [path.name for path in gather(root, "6.12", Arm.KCSAN).fragments]
+    assert names == ["base.config", "lull.config", "kcsan.config"]
 
 
 def test_two_overlays_with_one_file(root: Path) -> None:
@@ -179,6 +188,7 @@ def test_another_version_starts_anew(pristine: Path, cache: Cache) -> None:
         "features/freeze/kernel/kernel/lull/freeze/Kconfig",
         "kernel/overlay/kernel/lull/Kconfig",
         "kernel/config/lull.config",
+        "kernel/config/compare.config",
         "kernel/config/base.config",
     ],
 )

@@ -19,7 +19,8 @@ struct dentry;
 /**
  * struct lull_feature - one switchable feature
  * @name: as in sysfs, debugfs and on the command line
- * @modes: names of the modes; the first is the one that changes nothing
+ * @modes: names of the modes; the first is the one that changes nothing. NULL
+ *	where there is none: see LULL_COMPARED()
  * @nr_modes: number of @modes
  * @mode: index of the mode in force; written under the parameter lock
  * @switch_mode: makes a mode take effect, flipping static keys as needed. May
@@ -61,6 +62,16 @@ static inline void lull_count(struct lull_feature *f, unsigned int counter,
 {
 	this_cpu_add(*(f->counts + counter), n);
 }
+
+/**
+ * LULL_COMPARED - the name of a mode that is there to be compared with
+ * @_name: its name
+ *
+ * Kernels without CONFIG_LULL_COMPARE have no such mode. Code that serves it
+ * asks IS_ENABLED(), or is in a file of its own.
+ */
+#define LULL_COMPARED(_name)						\
+	(IS_ENABLED(CONFIG_LULL_COMPARE) ? (_name) : NULL)
 
 /**
  * LULL_FEATURE - define a feature and hook it into sysfs and debugfs

@@ -25,7 +25,7 @@ static int mode_set(const char *val, const struct kernel_param *kp)
 	int ret;
 
 	for (mode = 0; mode < f->nr_modes; mode++)
-		if (sysfs_streq(val, f->modes[mode]))
+		if (f->modes[mode] && sysfs_streq(val, f->modes[mode]))
 			break;
 
 	if (mode == f->nr_modes) {
@@ -97,7 +97,8 @@ static int modes_show(struct seq_file *m, void *v)
 	unsigned int i;
 
 	for (i = 0; i < f->nr_modes; i++)
-		seq_printf(m, "%s\n", f->modes[i]);
+		if (f->modes[i])
+			seq_printf(m, "%s\n", f->modes[i]);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(modes);
