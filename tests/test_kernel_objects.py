@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -62,6 +63,25 @@ def test_zs10_a_kernel_of_32_bit_compiles(tmp_path: Path, stamp: Stamps) -> None
         assert config["CONFIG_LULL_ZFREE"] == "y"
         assert "zs_free_bulk" in symbols(tmp_path / "mm/zsmalloc.o")
         assert "_raw_read_lock" in symbols(tmp_path / "mm/zsmalloc.o")
+
+
+def test_what_is_only_compared_with_can_be_left_out(
+    tmp_path: Path, stamp: Stamps
+) -> None:
+    with stamp(kernel_parts(Arm.LULL, ME)) as new:
+        if not new:
+            return
+        extra, ours = "# CONFIG_LULL_COMPARE is not set", tmp_path / OURS
+        targets = (OURS, "kernel/freezer.o", "kernel/power/process.o")
+        config = compile_with(extra, targets, tmp_path)
+        assert config.get("CONFIG_LULL_COMPARE") != "y"
+        assert "lull_freeze_pass" in symbols(ours / "freeze/freeze.o")
+        assert "lull_thaw_walk" in symbols(ours / "thaw/thaw.o")
+        for path in (*ours.rglob("*.o"), *(tmp_path / name for name in targets[1:])):
+            assert not re.search(
+                rb"exit_state_pass|wake_all|thaw_all\b", path.read_bytes()
+            )
+            assert b"exit_state\0" not in path.read_bytes()
 
 
 def test_each_feature_and_all_can_be_left_out(tmp_path: Path, stamp: Stamps) -> None:

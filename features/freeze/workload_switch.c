@@ -49,7 +49,8 @@ static bool refuses(const char *mode)
 
 static int switch_round(const struct job_case *c, const char *mode, struct sample *s)
 {
-	const char *initial = job_param(c, "initial");
+	const char *initial = job_param(c, "initial"), *refused = job_param(c, "refused");
+	uint64_t due = job_number(c, "modes");
 	char text[256];
 	struct modes modes;
 	bool all = true;
@@ -58,12 +59,12 @@ static int switch_round(const struct job_case *c, const char *mode, struct sampl
 	for (unsigned int i = 0; i < modes.n; i++)
 		all = takes(modes.names[i]) && all;
 	sample_add(s, "modes", modes.n);
-	snprintf(text, sizeof(text), "at boot %s (%s expected), %u modes, %s taken, %s, stats %s",
-		 at_boot, initial, modes.n, all ? "all" : "not all",
-		 refuses("no-such-mode") ? "an unknown one refused" : "an unknown one not refused",
+	snprintf(text, sizeof(text), "at boot %s (%s expected), %u modes, %s taken, %s %s, stats %s",
+		 at_boot, initial, modes.n, all ? "all" : "not all", refused,
+		 refuses(refused) ? "refused" : "not refused",
 		 path_exists(STATS) ? "there" : "missing");
 	return report_check(c, "switch",
-			    all && modes.n == 3 && refuses("no-such-mode") && refuses("lul") &&
+			    all && modes.n == due && refuses(refused) && refuses("lul") &&
 				    path_exists(STATS) && takes(mode) && !strcmp(at_boot, initial),
 			    text);
 }
@@ -74,6 +75,9 @@ static void switch_teardown(void)
 
 static const struct workload_param switch_params[] = {
 	{ "initial", "stock" },
+	/* How many the kernel has, and one that it has not. */
+	{ "modes", "3" },
+	{ "refused", "no-such-mode" },
 	{ 0 },
 };
 

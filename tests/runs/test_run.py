@@ -116,6 +116,34 @@ def test_the_boot_parameter_chooses_the_mode(
         assert (b"no mode 'typo'" in done.outcome.console) == ("typo" in word)
 
 
+@pytest.mark.parametrize("word", ["", "lull.freeze=exit_state lull.thaw=wake_all"])
+def test_users_kernels_lack_what_is_only_compared_with(
+    word: str, tmp_path: Path
+) -> None:
+    """The arm `kcsan` is built without, as theirs are."""
+    case = Case(
+        feature="freeze",
+        workload="switch",
+        params={"modes": 2, "refused": "exit_state"},
+        order=("stock", "lull"),
+    )
+    work = boot(
+        build("6.12", Arm.KCSAN),
+        Job(seed=1, cases=(case,)),
+        clock=Clock.WALL,
+        accel="tcg",
+        folder=tmp_path / "boot",
+        append=tuple(word.split()),
+    )
+    done = run_alone(work)
+    assert done.stream.hello is not None
+    assert done.stream.hello.features["freeze"] == ("stock", "lull")
+    assert done.stream.hello.features["thaw"] == ("stock", "lull")
+    assert [check.ok for check in done.stream.checks] == [True, True]
+    for name in ("exit_state", "wake_all"):
+        assert (f"no mode '{name}'".encode() in done.outcome.console) == bool(word)
+
+
 def test_the_quick_run_keeps_its_promises(lull_kernel: Kernel, tmp_path: Path) -> None:
     """The benchmark in its quick form, and all that it leaves behind."""
     run = tmp_path / "run"

@@ -45,7 +45,7 @@ LULL_SAFEGUARDS(THAW, thaw, {
 
 #ifdef CONFIG_LULL_THAW
 
-/* On in the mode "lull", and in "wake_all". */
+/* On in the mode "lull", and in "wake_all", which CONFIG_LULL_COMPARE adds. */
 DECLARE_STATIC_KEY_FALSE(lull_thaw_on);
 DECLARE_STATIC_KEY_FALSE(lull_thaw_all);
 
@@ -91,7 +91,8 @@ static inline bool lull_thaw_may_thaw(struct task_struct *p)
 /* In __restore_freezer_state(), under @p's pi_lock, before it looks. */
 static inline void lull_thaw_forget(struct task_struct *p)
 {
-	if (static_branch_unlikely(&lull_thaw_all))
+	if (IS_ENABLED(CONFIG_LULL_COMPARE) &&
+	    static_branch_unlikely(&lull_thaw_all))
 		__lull_thaw_forget(p);
 }
 

@@ -20,7 +20,7 @@ DEFINE_STATIC_KEY_FALSE(lull_freeze_on);
 
 static const char * const freeze_modes[] = {
 	[FREEZE_STOCK]		= "stock",
-	[FREEZE_EXIT_STATE]	= "exit_state",
+	[FREEZE_EXIT_STATE]	= LULL_COMPARED("exit_state"),
 	[FREEZE_LULL]		= "lull",
 };
 
@@ -216,7 +216,7 @@ bool lull_freeze_pass(bool user_only, unsigned int *todo)
 	if (!in_session() || s->mode == FREEZE_STOCK)
 		return false;
 
-	if (s->mode == FREEZE_EXIT_STATE)
+	if (IS_ENABLED(CONFIG_LULL_COMPARE) && s->mode == FREEZE_EXIT_STATE)
 		*todo = freeze_exit_state_pass();
 	else
 		*todo = user_only ? freeze_user_pass(s) : freeze_kernel_pass(s);

@@ -10,7 +10,7 @@ struct dentry;
 
 enum freeze_mode {
 	FREEZE_STOCK,
-	FREEZE_EXIT_STATE,
+	FREEZE_EXIT_STATE,	/* with CONFIG_LULL_COMPARE */
 	FREEZE_LULL,
 };
 

@@ -8,7 +8,7 @@ struct dentry;
 
 enum thaw_mode {
 	THAW_STOCK,
-	THAW_WAKE_ALL,
+	THAW_WAKE_ALL,	/* with CONFIG_LULL_COMPARE */
 	THAW_LULL,
 };
 

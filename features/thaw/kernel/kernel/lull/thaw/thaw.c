@@ -17,11 +17,10 @@
 static_assert(TASK_FREEZABLE_PM > TASK_FROZEN && TASK_FREEZABLE_PM & TASK_ANY);
 
 DEFINE_STATIC_KEY_FALSE(lull_thaw_on);
-DEFINE_STATIC_KEY_FALSE(lull_thaw_all);
 
 static const char * const thaw_modes[] = {
 	[THAW_STOCK]	= "stock",
-	[THAW_WAKE_ALL]	= "wake_all",
+	[THAW_WAKE_ALL]	= LULL_COMPARED("wake_all"),
 	[THAW_LULL]	= "lull",
 };
 
@@ -43,10 +42,11 @@ static const char * const thaw_counters[] = {
 static int thaw_switch_mode(struct lull_feature *f, unsigned int mode)
 {
 	static_branch_disable(&lull_thaw_on);
-	static_branch_disable(&lull_thaw_all);
+	if (IS_ENABLED(CONFIG_LULL_COMPARE))
+		static_branch_disable(&lull_thaw_all);
 	if (mode == THAW_LULL)
 		static_branch_enable(&lull_thaw_on);
-	else if (mode == THAW_WAKE_ALL)
+	else if (IS_ENABLED(CONFIG_LULL_COMPARE) && mode == THAW_WAKE_ALL)
 		static_branch_enable(&lull_thaw_all);
 	return 0;
 }
@@ -119,16 +119,6 @@ bool __lull_thaw_may_thaw(struct task_struct *p)
 			leave_wait(p);
 	}
 	return false;
-}
-
-/*
- * As before there was a saved_state: only stops are put back, for which the
- * task's own loop does not look.
- */
-void __lull_thaw_forget(struct task_struct *p)
-{
-	if (!(p->saved_state & (__TASK_STOPPED | __TASK_TRACED)))
-		p->saved_state = TASK_RUNNING;
 }
 
 void __lull_thaw_restored(void)

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the mode "wake_all" has of its own. */
+#include <linux/sched.h>
+
+#include "internal.h"
+
+DEFINE_STATIC_KEY_FALSE(lull_thaw_all);
+
+/*
+ * As before there was a saved_state: only stops are put back, for which the
+ * task's own loop does not look.
+ */
+void __lull_thaw_forget(struct task_struct *p)
+{
+	if (!(p->saved_state & (__TASK_STOPPED | __TASK_TRACED)))
+		p->saved_state = TASK_RUNNING;
+}
