@@ -84,8 +84,7 @@ static inline bool lull_attach_less(void)
 /* Of a process that is not visible yet, and not to be moved until released. */
 static inline void lull_attach_child_hold(struct lull_attach_group *group)
 {
-	/* The rest is zero, as is all of a new signal_struct. */
-	init_rwsem(&group->sem);
+	/* All of a new signal_struct is zero, which will do but for @sem. */
 	if (lull_attach_on())
 		__lull_attach_child_hold(group);
 }

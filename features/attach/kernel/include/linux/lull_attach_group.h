@@ -9,6 +9,7 @@
 #include <linux/atomic.h>
 #include <linux/jump_label.h>
 #include <linux/rwsem.h>
+#include <linux/types.h>
 
 struct task_struct;
 
@@ -16,7 +17,9 @@ struct task_struct;
 
 /**
  * struct lull_attach_group - what excludes changes of a thread group
- * @sem: the lock of the mode "threadgroup"
+ * @sem: the lock of the mode "threadgroup"; not initialised in other modes
+ * @waiters: in the mode "lull", who wants to change the group while a writer is
+ *	there
  * @holders: the lock of the mode "lull": how many tasks are changing the
  *	group, negative while a writer is there
  *
@@ -26,6 +29,7 @@ struct task_struct;
  */
 struct lull_attach_group {
 	struct rw_semaphore sem;
+	struct hlist_head waiters;
 	atomic_t holders;
 };
 

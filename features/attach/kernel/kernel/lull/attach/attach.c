@@ -69,6 +69,8 @@ static int attach_switch_mode(struct lull_feature *f, unsigned int mode)
 	cpus_read_lock();
 	if (exclude)
 		percpu_down_write(&cgroup_threadgroup_rwsem);
+	if (mode == ATTACH_THREADGROUP)
+		lull_attach_sem_init_all();
 	set_keys(mode);
 	if (exclude)
 		percpu_up_write(&cgroup_threadgroup_rwsem);

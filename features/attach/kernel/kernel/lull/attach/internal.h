@@ -5,5 +5,6 @@
 struct dentry;
 
 void attach_debug_files(struct dentry *dir);
+void lull_attach_sem_init_all(void);
 
 #endif /* _LULL_ATTACH_INTERNAL_H */

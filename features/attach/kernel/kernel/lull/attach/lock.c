@@ -18,21 +18,27 @@
 #include <linux/sched/task.h>
 #include <linux/spinlock.h>
 
-/* In holders while the group is locked for writing. */
-#define WRITER INT_MIN
+#include "internal.h"
+
+/*
+ * In holders while the group is locked for writing. There are fewer tasks than
+ * this, so the sum with them is negative then, and nothing overflows.
+ */
+#define WRITER (INT_MIN / 2)
 
 /* The writer that waits until nobody holds the group. */
 static struct rcuwait writer = __RCUWAIT_INITIALIZER(writer);
 
 /* A task that wants to hold a group that is locked. */
 struct waiter {
-	struct list_head node;
-	struct lull_attach_group *group;
+	struct hlist_node node;
 	struct task_struct *task;	/* NULL once it holds the group */
 };
 
-/* All of them; a writer gives them the group before it can take it again. */
-static LIST_HEAD(waiters);
+/*
+ * Of the waiters of all groups: who adds one, or gives a group to all of its own,
+ * is done soon. A writer gives it to them before it can take it again.
+ */
 static DEFINE_SPINLOCK(waiters_lock);
 
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
@@ -63,7 +69,7 @@ static __always_inline void leave(struct lull_attach_group *group)
 /* A writer was there: give way until it is gone. */
 static noinline void wait_for_writer(struct lull_attach_group *group)
 {
-	struct waiter w = { .group = group, .task = current };
+	struct waiter w = { .task = current };
 
 	spin_lock(&waiters_lock);
 	/* The lock orders this after what a writer did that has left since. */
@@ -71,7 +77,7 @@ static noinline void wait_for_writer(struct lull_attach_group *group)
 		spin_unlock(&waiters_lock);
 		return;
 	}
-	list_add_tail(&w.node, &waiters);
+	hlist_add_head(&w.node, &group->waiters);
 	leave(group);
 	spin_unlock(&waiters_lock);
 
@@ -114,6 +120,28 @@ void lull_attach_holders_release(struct task_struct *tsk)
 	rwsem_release(&group_dep_map, _RET_IP_);
 }
 
+/* From one place, so that lockdep sees one class. */
+static void sem_init(struct lull_attach_group *group)
+{
+	init_rwsem(&group->sem);
+}
+
+/**
+ * lull_attach_sem_init_all - make the locks of the mode "threadgroup"
+ *
+ * Of all processes there are, with forks, execs and exits locked out: those that
+ * come later get theirs while they are made. In other modes nobody needs one.
+ */
+void lull_attach_sem_init_all(void)
+{
+	struct task_struct *p;
+
+	read_lock(&tasklist_lock);
+	for_each_process(p)
+		sem_init(&p->signal->lull_attach);
+	read_unlock(&tasklist_lock);
+}
+
 /**
  * lull_attach_sem_hold - the same in the mode "threadgroup"
  * @tsk: current
@@ -145,6 +173,8 @@ void lull_attach_sem_release(struct task_struct *tsk)
  */
 void __lull_attach_child_hold(struct lull_attach_group *group)
 {
+	if (!lull_attach_less())
+		sem_init(group);
 	if (!lull_attach_guarded(LULL_ATTACH_CHILD))
 		return;
 	if (lull_attach_less())
@@ -211,7 +241,9 @@ void lull_attach_group_lock(struct lull_attach_group *group)
 		return;
 	/* Holders that come from now on see it and wait. */
 	atomic_fetch_add(WRITER, &group->holders);
-	rcuwait_wait_event(&writer, group_is_free(group), TASK_UNINTERRUPTIBLE);
+	if (!group_is_free(group))
+		rcuwait_wait_event(&writer, group_is_free(group),
+				   TASK_UNINTERRUPTIBLE);
 }
 
 /* @w holds the group from now on, and may be gone at once. */
@@ -219,7 +251,7 @@ static void give(struct waiter *w)
 {
 	struct task_struct *task = get_task_struct(w->task);
 
-	list_del(&w->node);
+	hlist_del(&w->node);
 	/* Pairs with the acquire in wait_for_writer(). */
 	smp_store_release(&w->task, NULL);
 	wake_up_process(task);
@@ -232,17 +264,17 @@ static void give(struct waiter *w)
  */
 static void group_release(struct lull_attach_group *group)
 {
-	struct waiter *w, *next;
+	struct hlist_node *next;
+	struct waiter *w;
 	int holders = 0;
 
 	spin_lock(&waiters_lock);
-	list_for_each_entry(w, &waiters, node)
-		holders += w->group == group;
+	hlist_for_each_entry(w, &group->waiters, node)
+		holders++;
 	/* Pairs with the acquire where the group is held. */
 	atomic_fetch_add_release(holders - WRITER, &group->holders);
-	list_for_each_entry_safe(w, next, &waiters, node)
-		if (w->group == group)
-			give(w);
+	hlist_for_each_entry_safe(w, next, &group->waiters, node)
+		give(w);
 	spin_unlock(&waiters_lock);
 }
 
