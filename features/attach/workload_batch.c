@@ -23,7 +23,11 @@
 #include "workload.h"
 
 #define WORKER "/sys/kernel/debug/lull/attach/inject/worker"
-#define MANY 64
+/* More than TAKEN: one write takes no more. */
+#define MANY 150
+#define TAKEN 64
+/* PIDs and what is between them. */
+#define ALL_TEXT (MANY * 10)
 /* 9 of 10 ms: of three of them two CPUs have no room for the third. */
 #define RUNTIME_NS 9000000
 #define PERIOD_NS 10000000
@@ -56,17 +60,66 @@ static void all_back(void)
 		expect(!safety_move(&src, "cgroup.procs", pids[i]), "going back", i);
 }
 
+/* So many PIDs, and where the last that one write takes ends. */
+static size_t list_pids(char *text, unsigned int nr, int64_t *taken)
+{
+	size_t len = 0;
+
+	for (unsigned int i = 0; i < nr; i++) {
+		len += (size_t)sprintf(text + len, "%d", pids[i]);
+		if (i < TAKEN)
+			*taken = (int64_t)len;
+		len += (size_t)sprintf(text + len, "%s", i % 3 ? " " : "\n\t");
+	}
+	return len;
+}
+
 static void one_write_of_many(void)
 {
-	char text[MANY * 8] = "";
-	size_t len = 0;
+	char text[ALL_TEXT];
+	int64_t n, taken;
+	size_t len;
+
+	all_back();
+	len = list_pids(text, TAKEN, &taken);
+	n = write_text(&dst, text);
+	expect(n == (int64_t)len && in(&dst) == TAKEN && in(&src) == MANY - TAKEN,
+	       "a write of many", n);
+}
+
+/* For each write, cgroup_mutex is taken anew. */
+static void more_than_one_write_takes(void)
+{
+	char text[ALL_TEXT], *rest = text;
+	unsigned int writes = 1;
+	int64_t n, taken;
+
+	all_back();
+	list_pids(text, MANY, &taken);
+	if (lull_stats_clear("attach") < 0)
+		expect(false, "clearing the counters", errno);
+	n = write_text(&dst, text);
+	expect(n == taken, "what one write takes", n);
+	expect(lull_stat("attach", "group") == TAKEN && in(&dst) == TAKEN,
+	       "locked and moved by one write", in(&dst));
+	for (; n > 0 && *(rest += n); writes++)
+		n = write_text(&dst, rest);
+	expect(in(&dst) == MANY && writes == (MANY + TAKEN - 1) / TAKEN, "the rest of many",
+	       writes);
+}
+
+static void a_page_of_one(void)
+{
+	char text[4096] = "", word[16];
+	size_t len = 0, size;
 	int64_t n;
 
 	all_back();
-	for (unsigned int i = 0; i < MANY; i++)
-		len += (size_t)sprintf(text + len, "%d%s", pids[i], i % 3 ? " " : "\n\t");
+	size = (size_t)snprintf(word, sizeof(word), "%d ", pids[0]);
+	for (; len + size < sizeof(text); len += size)
+		memcpy(text + len, word, size);
 	n = write_text(&dst, text);
-	expect(n == (int64_t)len && in(&dst) == MANY && !in(&src), "a write of many", n);
+	expect(n == (int64_t)(size * TAKEN - 1) && in(&dst) == 1, "a page of the same PID", n);
 }
 
 static void the_same_twice(void)
@@ -221,6 +274,8 @@ static int batch_round(const struct job_case *c, const char *mode, struct sample
 		expect(n == -EINVAL && !in(&dst), "two PIDs, which only lull takes, on v2", n);
 	} else {
 		one_write_of_many();
+		more_than_one_write_takes();
+		a_page_of_one();
 		the_same_twice();
 		one_is_bad("4194303", ESRCH);
 		one_is_bad("abc", EINVAL);

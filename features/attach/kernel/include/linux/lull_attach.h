@@ -38,6 +38,7 @@ LULL_SAFEGUARDS(ATTACH, attach, {
 	LULL_ATTACH_PUT,	/* CG7: unlock first, then drop the reference */
 	LULL_ATTACH_SWITCH,	/* CG8: modes change while nobody is inside */
 	LULL_ATTACH_SINGLE,	/* CG9: only who is single-threaded is alone */
+	LULL_ATTACH_CAP,	/* C5: one write takes so many PIDs and no more */
 });
 
 /* Where a test kernel can be made to wait, so that others meet it there. */

@@ -12,6 +12,12 @@
 
 #ifdef CONFIG_LULL_ATTACH
 
+/*
+ * How many PIDs one write takes: all of them move in one hold of cgroup_mutex,
+ * and none of them forks or exits meanwhile.
+ */
+#define ATTACH_PIDS_MAX 64
+
 /* cgroup.c makes its own trace points, and with them these. */
 #include <trace/events/lull_attach.h>
 
@@ -29,6 +35,7 @@ struct attach_write {
 	struct cgroup *dst;
 	bool threadgroup;
 	bool again;			/* a PID had become another task's */
+	bool more;			/* the text has more PIDs than it takes */
 	unsigned int locked;		/* how many of them, in the end */
 	unsigned int nr;
 	struct attach_target *targets;
@@ -70,11 +77,18 @@ bool __lull_attach_joins(struct task_struct *from, struct task_struct *tsk)
 	return !list_empty_careful(&from->cg_list) && __lull_attach_alone(tsk);
 }
 
-static unsigned int count_words(const char *text)
+/* Those that one write takes. */
+static unsigned int count_words(const char *text, bool *more)
 {
+	bool capped = lull_attach_guarded(LULL_ATTACH_CAP);
 	unsigned int nr = 0;
 
+	*more = false;
 	for (text = skip_spaces(text); *text; text = skip_spaces(text)) {
+		if (capped && nr == ATTACH_PIDS_MAX) {
+			*more = true;
+			break;
+		}
 		nr++;
 		while (*text && !isspace(*text))
 			text++;
@@ -321,7 +335,7 @@ static ssize_t move_targets(struct attach_write *w, const char *text)
 		}
 		done = t->end;
 	}
-	return 0;
+	return w->more ? done - text : 0;
 }
 
 static bool all_are_there(struct attach_write *w)
@@ -355,6 +369,8 @@ static ssize_t try_write(struct attach_write *w, const char *text)
 		ret = skip_those_there(w);
 	if (ret || all_are_there(w)) {
 		put_targets(w);
+		if (!ret && w->more)
+			ret = (w->targets + w->nr - 1)->end - text;
 		return ret;
 	}
 
@@ -381,12 +397,12 @@ static ssize_t try_write(struct attach_write *w, const char *text)
  * @of: the file
  * @dst: its cgroup; cgroup_mutex is held
  * @buf: one PID; in the mode "lull", on v2, any number of them, with space
- *	between
+ *	between, of which the first ATTACH_PIDS_MAX are taken
  * @threadgroup: whole processes, not single threads
  *
- * All PIDs are looked up, locked and checked before the first is moved. If a
- * controller then refuses one, those before it have moved, and the short count
- * says so.
+ * All that are taken are looked up, locked and checked before the first is moved.
+ * If a controller then refuses one, those before it have moved, and the short
+ * count says so, as it does of those that were not taken.
  *
  * Return: 0 when all of it is done, an error when nothing is, else how many
  * bytes of @buf are.
@@ -404,7 +420,7 @@ ssize_t lull_attach_write(struct kernfs_open_file *of, struct cgroup *dst,
 	ssize_t ret;
 
 	lockdep_assert_held(&cgroup_mutex);
-	w.nr = count_words(buf);
+	w.nr = count_words(buf, &w.more);
 	/*
 	 * On v1 the memory controller keeps the state of one move from
 	 * can_attach() to post_attach(), which runs without locks.
