@@ -22,6 +22,7 @@ enum lull_attach_counter {
 	LULL_ATTACH_GROUP,	/* locks of one thread group taken for writing */
 	LULL_ATTACH_ALONE,	/* a task moved itself and took none */
 	LULL_ATTACH_THERE,	/* was there already, and nothing was locked */
+	LULL_ATTACH_LOOKED,	/* threads looked at, under css_set_lock, to know that */
 	LULL_ATTACH_BATCHES,	/* writes of more than one PID */
 	LULL_ATTACH_AGAIN,	/* lookups that were repeated: the PID changed */
 	LULL_ATTACH_WAITS,	/* forks, execs and exits that met a writer */

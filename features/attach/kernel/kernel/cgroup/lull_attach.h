@@ -160,6 +160,7 @@ static int find_targets(struct attach_write *w)
 			break;
 		}
 		t->task = get_task_struct(tsk);
+		t->there = false;
 	}
 	rcu_read_unlock();
 	return ret;
@@ -220,6 +221,7 @@ static int may_attach(struct attach_write *w, struct task_struct *task)
 /* Under css_set_lock. */
 static bool task_is_there(struct task_struct *tsk, struct cgroup *dst)
 {
+	lull_attach_count(LULL_ATTACH_LOOKED);
 	/* As in a migration: who exits is not moved. */
 	if (tsk->flags & PF_EXITING)
 		return true;
@@ -230,25 +232,43 @@ static bool task_is_there(struct task_struct *tsk, struct cgroup *dst)
 }
 
 /*
+ * Most are not there, which needs no lock to see: who is found elsewhere, or
+ * nowhere, is locked and moved, and nobody is hurt if that was needless. Under
+ * RCU.
+ */
+static bool is_elsewhere(struct task_struct *task, struct cgroup *dst)
+{
+	return cgroup_on_dfl(dst) && !(READ_ONCE(task->flags) & PF_EXITING) &&
+	       task_dfl_cgroup(task) != dst;
+}
+
+/*
  * Are all threads where they are to go? They stay there until cgroup_mutex is
  * dropped: migration needs it, and new threads come to where one of them is.
  * They may come and go meanwhile, and the leader may change: hence no walk that
- * ends where it has begun.
+ * ends where it has begun. The first one that is not there is the answer.
  */
-static bool is_there(struct attach_write *w, struct task_struct *task)
+static bool all_threads_are_there(struct task_struct *task, struct cgroup *dst)
 {
 	struct task_struct *tsk;
-	bool there = true;
+
+	for_each_thread(task, tsk)
+		if (!task_is_there(tsk, dst))
+			return false;
+	return true;
+}
+
+static bool is_there(struct attach_write *w, struct task_struct *task)
+{
+	bool there = false;
 
 	rcu_read_lock();
-	spin_lock_irq(&css_set_lock);
-	if (w->threadgroup) {
-		for_each_thread(task, tsk)
-			there = there && task_is_there(tsk, w->dst);
-	} else {
-		there = task_is_there(task, w->dst);
+	if (!is_elsewhere(task, w->dst)) {
+		spin_lock_irq(&css_set_lock);
+		there = w->threadgroup ? all_threads_are_there(task, w->dst) :
+					 task_is_there(task, w->dst);
+		spin_unlock_irq(&css_set_lock);
 	}
-	spin_unlock_irq(&css_set_lock);
 	rcu_read_unlock();
 	return there;
 }
@@ -290,7 +310,6 @@ static void lock_groups(struct attach_write *w)
 	/* Before the groups' locks, as in cgroup_attach_lock(). */
 	cpus_read_lock();
 	lull_attach_round_begin();
-	w->locked = 0;
 	for_each_target(t, w) {
 		t->locked = !t->there && !needs_no_lock(w, t);
 		if (!t->locked)
@@ -311,6 +330,15 @@ static void unlock_groups(struct attach_write *w)
 	cpus_read_unlock();
 }
 
+static int move_target(struct attach_write *w, struct attach_target *t)
+{
+	if (!t->there)
+		return cgroup_attach_task(w->dst, t->task, w->threadgroup);
+	/* Stock's event is the same, whether there was something to do or not. */
+	TRACE_CGROUP_PATH(attach_task, w->dst, t->task, w->threadgroup);
+	return 0;
+}
+
 /* 0, an error if none was moved, else how much of the text is done. */
 static ssize_t move_targets(struct attach_write *w, const char *text)
 {
@@ -327,12 +355,9 @@ static ssize_t move_targets(struct attach_write *w, const char *text)
 	}
 	for_each_target(t, w) {
 		cond_resched();
-		if (!t->there) {
-			ret = cgroup_attach_task(w->dst, t->task,
-						 w->threadgroup);
-			if (ret)
-				return done == text ? ret : done - text;
-		}
+		ret = move_target(w, t);
+		if (ret)
+			return done == text ? ret : done - text;
 		done = t->end;
 	}
 	return w->more ? done - text : 0;
@@ -358,21 +383,11 @@ static void after_migration(void)
 			ss->post_attach();
 }
 
-static ssize_t try_write(struct attach_write *w, const char *text)
+/* Lock the groups of those that were found, and move them if they still are it. */
+static ssize_t move_locked(struct attach_write *w, const char *text)
 {
 	bool puts_late = lull_attach_guarded(LULL_ATTACH_PUT);
-	ssize_t ret;
-
-	w->again = false;
-	ret = find_targets(w);
-	if (!ret)
-		ret = skip_those_there(w);
-	if (ret || all_are_there(w)) {
-		put_targets(w);
-		if (!ret && w->more)
-			ret = (w->targets + w->nr - 1)->end - text;
-		return ret;
-	}
+	ssize_t ret = 0;
 
 	lull_attach_pause(LULL_ATTACH_AT_LOCK);
 	lock_groups(w);
@@ -385,10 +400,28 @@ static ssize_t try_write(struct attach_write *w, const char *text)
 	unlock_groups(w);
 	if (!puts_late)
 		w->targets->task = NULL;
+	return ret;
+}
+
+static ssize_t try_write(struct attach_write *w, const char *text)
+{
+	ssize_t ret;
+
+	w->again = false;
+	w->locked = 0;
+	ret = find_targets(w);
+	if (!ret) {
+		ret = skip_those_there(w);
+		if (!ret && all_are_there(w))
+			ret = move_targets(w, text);
+		else if (!ret)
+			ret = move_locked(w, text);
+		/* As on stock once there is a task, whatever came of it. */
+		if (!w->again)
+			after_migration();
+	}
 	/* Only now: the locks are in what a reference keeps. */
 	put_targets(w);
-	if (!w->again)
-		after_migration();
 	return ret;
 }
 

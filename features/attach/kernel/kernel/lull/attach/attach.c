@@ -33,6 +33,7 @@ static const char * const attach_counters[] = {
 	[LULL_ATTACH_GROUP]	= "group",
 	[LULL_ATTACH_ALONE]	= "alone",
 	[LULL_ATTACH_THERE]	= "there",
+	[LULL_ATTACH_LOOKED]	= "looked",
 	[LULL_ATTACH_BATCHES]	= "batches",
 	[LULL_ATTACH_AGAIN]	= "again",
 	[LULL_ATTACH_WAITS]	= "waits",
