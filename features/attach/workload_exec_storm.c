@@ -24,6 +24,9 @@
 
 #define NAME "lull-attach-execs"
 
+/* A write looks no more than this often, then it locks out everybody. */
+#define TRIES_MAX 3
+
 static struct cgroup groups[2];
 static pid_t process;
 
@@ -79,7 +82,7 @@ static bool has_moved(const struct cgroup *from, const struct cgroup *to, bool v
 
 static int execs_round(const struct job_case *c, const char *mode, struct sample *s)
 {
-	uint64_t moves = job_number(c, "moves"), i, behind = 0, again;
+	uint64_t moves = job_number(c, "moves"), i, behind = 0, again = 0, before, most = 0;
 	bool v1 = job_number(c, "v1");
 	int error = 0, status = 0;
 	char text[250];
@@ -92,7 +95,10 @@ static int execs_round(const struct job_case *c, const char *mode, struct sample
 		return -1;
 	sleep_ms(20);
 	for (i = 0; i < moves && !error && check_interrupted() == 0; i++) {
+		before = again;
 		error = safety_move(&groups[i & 1], "cgroup.procs", process);
+		again = lull_stat("attach", "again");
+		most = again - before > most ? again - before : most;
 		if (!error)
 			behind += !has_moved(&groups[(i + 1) & 1], &groups[i & 1], v1);
 		if (behind)
@@ -104,15 +110,18 @@ static int execs_round(const struct job_case *c, const char *mode, struct sample
 		error = ECHILD;
 	}
 	crew_end(&process);
-	again = lull_stat("attach", "again");
 	/* Stock has no such look; held up before it, ours find another leader. */
 	if (inject_pauses(c) && strcmp(mode, "stock") && !again && !behind)
 		return fail(STATUS_UNMET, "exec-storm", "no leader changed in time");
+	if (most < job_number(c, "lose"))
+		return fail(STATUS_UNMET, "exec-storm", "no write lost %" PRIu64 " times",
+			    job_number(c, "lose"));
 	snprintf(text, sizeof(text),
 		 "%s: %" PRIu64 " moves of a process that executes, %" PRIu64
-		 " looked up again, %" PRIu64 " times not moved, errno %d, status %x",
-		 mode, i, again, behind, error, (unsigned int)status);
-	return report_check(c, "CG4", i == moves && !behind && !error, text);
+		 " looked up again, %" PRIu64 " in one write, %" PRIu64
+		 " times not moved, errno %d, status %x",
+		 mode, i, again, most, behind, error, (unsigned int)status);
+	return report_check(c, "CG4", i == moves && !behind && !error && most <= TRIES_MAX, text);
 }
 
 static void execs_teardown(void)
@@ -123,6 +132,7 @@ static void execs_teardown(void)
 
 static const struct workload_param execs_params[] = {
 	{ "moves", "200" },
+	{ "lose", "0" },
 	SAFETY_PARAMS,
 	{ 0 },
 };

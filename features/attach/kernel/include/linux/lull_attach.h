@@ -35,6 +35,7 @@ LULL_SAFEGUARDS(ATTACH, attach, {
 	LULL_ATTACH_CHILD,	/* CG2: a child's group is held while it is made */
 	LULL_ATTACH_LINKED,	/* CG2: who is in no list yet is nowhere */
 	LULL_ATTACH_LEADER,	/* CG4: the PID is looked up again under the lock */
+	LULL_ATTACH_TRIES,	/* CG4: who lost often locks out everybody */
 	LULL_ATTACH_HIERARCHY,	/* CG6: whole hierarchies exclude everybody */
 	LULL_ATTACH_PUT,	/* CG7: unlock first, then drop the reference */
 	LULL_ATTACH_SWITCH,	/* CG8: modes change while nobody is inside */
