@@ -183,6 +183,8 @@ def _control(row: Row) -> str:
     if row.ratio_ci95 and row.ratio_ci95[0] > 0:
         low, high = 1 / row.ratio_ci95[1], 1 / row.ratio_ci95[0]
         value += f" [{low:.4f}, {high:.4f}]"
+        if not low <= 1 <= high:
+            value += " excludes 1"
     return f"{name} {value} {_shown(row)} (n={row.n})"
 
 

@@ -128,8 +128,21 @@ def test_expectations_say_what_was_measured() -> None:
 def test_the_control_reads_as_the_cost_of_having_it_compiled_in() -> None:
     stock = row("stock", arm=Arm.STOCK, ratio=0.5, ratio_ci95=(0.4, 0.8), p=0.01, n=4)
     text = table(row("stock"), stock)
-    assert "  zombies zombies=30000 total: 2.0000 [1.2500, 2.5000]  (n=4)" in text
+    assert "  zombies zombies=30000 total: 2.0000 [1.2500, 2.5000] excludes 1" in text
     assert text.count("1.00ms") == 1  # its median is no cell
+
+
+def test_a_control_whose_interval_excludes_1_says_so_and_no_other() -> None:
+    def control(low: float, high: float) -> str:
+        ratio = (low + high) / 2
+        arm = row("stock", arm=Arm.STOCK, ratio=ratio, ratio_ci95=(low, high))
+        (line,) = [x for x in table(row("stock"), arm).splitlines() if "total: " in x]
+        return line
+
+    assert "[0.9901, 0.9990] excludes 1" in control(1.001, 1.01)
+    assert "[1.0010, 1.0101] excludes 1" in control(0.99, 0.999)
+    for low, high in ((0.99, 1.01), (1.0, 1.01), (0.99, 1.0)):
+        assert "excludes" not in control(low, high)
 
 
 def test_the_thread_table_is_not_in_it() -> None:
