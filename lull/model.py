@@ -151,7 +151,8 @@ class Feature(Record):
     headlines: tuple[Headline, ...] = ()
     expectations: tuple[Expectation, ...] = ()
     published: tuple[Published, ...] = ()
-    #: Of metrics whose samples have NAME_hN: how many took 2^N to 2^(N+1) ns.
+    #: Of metrics whose samples have NAME_hN: how many took 2^N to 2^(N+1) ns, or
+    #: had so many of the unit that `metrics` has for NAME.
     histograms: tuple[str, ...] = ()
     #: A scenario's features: a mode of it is that mode of each of them.
     switches: tuple[str, ...] = ()

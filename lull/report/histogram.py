@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""How often an operation took how long, in powers of two, mode beside mode."""
+"""How often an operation took how long, or how much, in powers of two."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from lull.report.table import plain, quantity, wrap
 _LABEL = 16
 _CELL = 13
 
-#: Mode to how many were in the bucket that begins at 2^N ns.
+#: Mode to how many were in the bucket that begins at 2^N ns, or of its unit.
 Buckets = dict[str, Counter[int]]
 
 
 def render(samples: Iterable[Sample], features: Iterable[Feature]) -> str:
     """The histograms that the features name; empty where nothing has any.
+
+    They are of times, in ns, where feature.toml gives no unit for the name.
 
     The boots of a case are added up. Rows before the first that anybody has,
     and after the last, are left out.
@@ -37,7 +39,7 @@ def render(samples: Iterable[Sample], features: Iterable[Feature]) -> str:
                 key = (feature.name, case_name(sample.workload, shown), metric)
                 found[key][sample.mode][log] += count
     texts = [
-        _table(case, metric, buckets, known[name].mode_names)
+        _table(case, metric, buckets, known[name])
         for (name, case, metric), buckets in found.items()
     ]
     return plain("\n\n".join(texts)) if texts else ""
@@ -50,14 +52,17 @@ def _buckets(sample: Sample, metric: str) -> Iterable[tuple[int, int]]:
             yield int(match[1]), int(value)
 
 
-def _table(case: str, metric: str, buckets: Buckets, modes: Sequence[str]) -> str:
-    there = [mode for mode in modes if mode in buckets]
+def _table(case: str, metric: str, buckets: Buckets, feature: Feature) -> str:
+    there = [mode for mode in feature.mode_names if mode in buckets]
     logs = [log for mode in there for log, n in buckets[mode].items() if n]
-    lines = wrap(f"{case}: how many {metric}s took how long", "", "  ")
+    given = feature.metrics.get(metric)
+    unit = given.unit if given else "ns"
+    what = f"had how many {unit}" if given else "took how long"
+    lines = wrap(f"{case}: how many {metric}s {what}", "", "  ")
     lines.append(_line("from", there))
     for log in range(min(logs, default=0), max(logs, default=-1) + 1):
         counts = [str(buckets[mode][log] or "-") for mode in there]
-        lines.append(_line(quantity(2**log, "ns"), counts))
+        lines.append(_line(quantity(2**log, unit), counts))
     return "\n".join(lines)
 
 

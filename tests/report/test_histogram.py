@@ -48,3 +48,13 @@ def test_boots_are_added_up_and_ends_left_out() -> None:
 
 def test_there_is_none_where_nothing_is_counted() -> None:
     assert render([sample("lull", wait_p50=3)], [FEATURE]) == ""
+
+
+def test_what_is_no_time_is_counted_in_its_own_unit() -> None:
+    # "visited" is in tasks.
+    told = parse('histograms = ["visited"]\n' + synthetic.TOML, "walk", where="here")
+    text = render([sample("stock", visited_h0=3, visited_h9=1)], [told])
+    lines = text.splitlines()
+    assert lines[0] == "zombies zombies=30000: how many visiteds had how many tasks"
+    assert lines[2].split() == ["1", "3"]
+    assert lines[-1].split() == ["512", "1"]
