@@ -12,11 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "crew.h"
 #include "inject.h"
 #include "job.h"
+#include "layout.h"
 #include "lull.h"
 #include "pages.h"
 #include "util.h"
@@ -35,7 +37,7 @@
 /* Without a page read back in that time something hangs. */
 #define STUCK_MS 60000
 /* A worker has two areas at a time, and the caches of swap slots hold some. */
-#define ROOM_MB(workers) ((workers) * 2 * WORKER_MB + 2)
+#define ROOM_MB(workers, spare) ((workers) * 2 * WORKER_MB + (spare))
 
 /* Counted by the workers; shared with the probe. */
 static volatile struct tally {
@@ -53,10 +55,23 @@ static void unreadable(int sig)
 	_exit(1);
 }
 
-/* One area is older than the other, so that slots of both are interleaved. */
-static void worker(uint64_t seed)
+/* A child that has what its parent has, and ends with it while that goes on. */
+static void share(pid_t *child)
 {
+	if (*child > 0)
+		waitpid(*child, NULL, 0);
+	*child = fork();
+	if (!*child)
+		_exit(0);
+}
+
+/* One area is older than the other, so that slots of both are interleaved. */
+static void worker(const struct job_case *c, uint64_t seed)
+{
+	bool sharers = job_number(c, "sharers");
+	const char *slots = job_param(c, "slots");
 	struct pages areas[2] = { 0 };
+	pid_t child = 0;
 
 	signal(SIGBUS, unreadable);
 	for (uint64_t i = 0;; i++) {
@@ -69,9 +84,13 @@ static void worker(uint64_t seed)
 		pages_unmap(area);
 		if (pages_make(area, WORKER_MB << 20, seed + i) < 0)
 			__atomic_add_fetch(&tally->failed, 1, __ATOMIC_RELAXED);
+		else
+			layout_try_out(area, slots);
 		/* Where there is no room just now some of it stays in memory. */
-		else if (!madvise(area->start, area->bytes, MADV_PAGEOUT))
+		if (area->start && !madvise(area->start, area->bytes, MADV_PAGEOUT))
 			__atomic_add_fetch(&tally->out, 1, __ATOMIC_RELAXED);
+		if (sharers)
+			share(&child);
 	}
 }
 
@@ -173,7 +192,7 @@ static void start_all(uint64_t order, void *arg, struct crew_answer *answer)
 		crew_member(boss);
 		if (other)
 			other->run();
-		worker(answer->done << 32);
+		worker(c, answer->done << 32);
 	}
 }
 
@@ -245,7 +264,7 @@ static int churn_round(const struct job_case *c, const char *mode, struct sample
 {
 	struct zram_stat fresh, stat;
 	struct zram_options options = {
-		.kb = ROOM_MB(job_number(c, "workers")) << 10,
+		.kb = ROOM_MB(job_number(c, "workers"), job_number(c, "spare_mb")) << 10,
 		.algorithm = job_param(c, "algorithm"),
 		.second = job_number(c, "recompress") ? "lz4" : NULL,
 		.backing = job_number(c, "writeback") ? SLOW_DEVICE : NULL,
@@ -287,6 +306,11 @@ static const struct workload_param churn_params[] = {
 	{ "algorithm", "lzo-rle" },
 	/* 1: zswap in front of it takes what it has room for. */
 	{ "zswap", "0" },
+	{ "slots", "rows" },
+	/* 1: each worker has a child that shares its memory. */
+	{ "sharers", "0" },
+	/* With little of it slots are taken and given without their caches. */
+	{ "spare_mb", "2" },
 	{ "compact", "1" },
 	{ "writeback", "0" },
 	{ "recompress", "0" },

@@ -4,6 +4,7 @@
  * reads it back, for what freeing must not cost others.
  */
 #include "job.h"
+#include "layout.h"
 #include "lull.h"
 #include "mark.h"
 #include "pages.h"
@@ -38,9 +39,11 @@ static double go_out(const struct job_case *c, struct sample *s)
 	count = (double)(pages.bytes / PAGE_BYTES);
 	perturb_phase();
 	begin = now_ns();
-	if (pages_out(&pages) < 0)
+	if (layout_out(&pages, job_param(c, "slots")) < 0)
 		return 0;
 	sample_add(s, "swapout_page", (double)(now_ns() - begin) / count);
+	if (layout_measure(&pages, s) < 0)
+		return 0;
 	pages_settle();
 	return count;
 }
@@ -95,6 +98,7 @@ static const struct workload_param one_params[] = {
 	{ "mb", "64" },
 	{ "algorithm", "lzo-rle" },
 	{ "zswap", "0" },
+	{ "slots", "rows" },
 	{ 0 },
 };
 
