@@ -25,9 +25,11 @@
 
 /*
  * How long a task is held, or waited for, that should have gone on by itself:
- * less than the freezer waits, and than a CPU may be kept busy.
+ * where it spins for less than a CPU may be kept busy, else for as long as a
+ * slow machine takes until the freezer comes.
  */
-#define HOLD_LIMIT_MS 15000
+#define SPIN_LIMIT_MS 15000
+#define HOLD_LIMIT_MS 60000
 
 /* How long a task that exits goes on being held when it was waited for once. */
 #define LINGER_MS 1000
@@ -131,7 +133,8 @@ static enum hold_until begin_hold(struct hold *h)
 
 static void stay(struct hold *h, enum hold_until until, bool spins)
 {
-	unsigned long end = jiffies + msecs_to_jiffies(HOLD_LIMIT_MS);
+	unsigned int limit = spins ? SPIN_LIMIT_MS : HOLD_LIMIT_MS;
+	unsigned long end = jiffies + msecs_to_jiffies(limit);
 
 	while (READ_ONCE(h->until) == until) {
 		if (time_after(jiffies, end)) {
