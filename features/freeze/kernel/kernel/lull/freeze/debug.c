@@ -142,7 +142,7 @@ static void stay(struct hold *h, enum hold_until until, bool spins)
 			break;
 		}
 		if (spins)
-			udelay(100);
+			cpu_relax();
 		else
 			usleep_range(500, 1000);
 	}
