@@ -31,8 +31,8 @@ from lull.report.summary import shown
 
 
 class Measured(Record):
-    """A headline on one clock. ``ratio`` is Lull's to stock's; ``shown`` is that
-    they differ, by the test and by the interval."""
+    """A headline on one clock. ``ratio`` is Lull's to stock's, ``p`` of the test
+    that they differ; ``shown`` is that they do."""
 
     clock: Clock
     unit: str
@@ -40,6 +40,7 @@ class Measured(Record):
     lull: float
     ratio: float | None
     ratio_ci95: Interval | None
+    p: float | None
     shown: bool
 
 
@@ -187,16 +188,15 @@ def _measured(
     stock, lull = rows.get(STOCK), rows.get(LULL)
     if stock is None or lull is None:
         return None
-    interval = lull.ratio_ci95
-    same = interval is None or interval[0] <= 1 <= interval[1]
     return Measured(
         clock=summary.clock,
         unit=stock.unit,
         stock=stock.median,
         lull=lull.median,
         ratio=lull.ratio,
-        ratio_ci95=interval,
-        shown=shown(lull) and not same,
+        ratio_ci95=lull.ratio_ci95,
+        p=lull.p,
+        shown=shown(lull),
     )
 
 

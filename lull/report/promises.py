@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from lull.model import Promise, Summary
 from lull.report.ktap import Point
-from lull.report.summary import NOT_MEASURED
+from lull.report.summary import NOT_MEASURED, NOT_SHOWN
 
 
 def points_of(summary: Summary) -> tuple[Point, ...]:
@@ -35,8 +35,10 @@ def _point(promise: Promise) -> Point:
         said = "not measured"
     else:
         said = f"measured {promise.measured:.4g}"
+        if promise.text.endswith(NOT_SHOWN):
+            said += NOT_SHOWN
     return Point(
-        promise.text.removesuffix(NOT_MEASURED),
+        promise.text.removesuffix(NOT_MEASURED).removesuffix(NOT_SHOWN),
         ok=promise.ok,
         diagnostics=(said if promise.aim is None else f"{said}, aim {promise.aim:g}",),
     )

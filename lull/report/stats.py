@@ -42,17 +42,31 @@ class Comparison:
     """A mode against its reference.
 
     ``ratio`` of the medians (None for a reference of 0) and its interval;
-    ``p`` of ``test`` (both empty below two values a side); ``significant`` is
-    p < ALPHA. ``needs`` is about how many values a mode would show the
-    difference seen, None where it is shown or too small to matter.
+    ``p`` of ``test`` (both empty below two values a side). ``needs`` is about
+    how many values a mode would show the difference seen, None where it is
+    shown or too small to matter.
     """
 
     ratio: float | None
     ci95: Interval | None
     p: float | None
     test: str
-    significant: bool
     needs: int | None
+
+    @property
+    def significant(self) -> bool:
+        """Whether the two differ."""
+        return shown(self.p, self.ci95)
+
+
+def shown(p: float | None, ratio_ci95: Interval | None) -> bool:
+    """The one definition of a difference that is shown, for all that the lab
+    prints and for its exit status: by the test, and by the ratio's interval.
+
+    Where there is no interval, of a ratio to 0, the test alone decides.
+    """
+    apart = ratio_ci95 is None or not ratio_ci95[0] <= 1 <= ratio_ci95[1]
+    return p is not None and p < ALPHA and apart
 
 
 def replicates(
@@ -107,22 +121,22 @@ def compare(values: Mapping[Key, float], reference: Mapping[Key, float]) -> Comp
     y = np.array([reference[key] for key in keys])
     ratio, interval = _ratio(x, y, paired=True)
     p = _wilcoxon(x - y)
-    needs = _needs(p, ratio, x - y, None)
-    return Comparison(ratio, interval, p, "wilcoxon", p < ALPHA, needs)
+    needs = None if shown(p, interval) else _needs(ratio, x - y, None)
+    return Comparison(ratio, interval, p, "wilcoxon", needs)
 
 
 def compare_groups(values: Sequence[float], reference: Sequence[float]) -> Comparison:
     """Two independent groups: the two-sided test of Mann and Whitney (1947)."""
     x, y = np.asarray(values, float), np.asarray(reference, float)
     if not len(x) or not len(y):
-        return Comparison(None, None, None, "", False, None)
+        return Comparison(None, None, None, "", None)
     ratio, interval = _ratio(x, y, paired=False)
     if min(len(x), len(y)) < 2:
         needs = MIN_EACH if _matters(ratio) else None
-        return Comparison(ratio, interval, None, "", False, needs)
+        return Comparison(ratio, interval, None, "", needs)
     p = _mann_whitney(x, y)
-    needs = _needs(p, ratio, x, y)
-    return Comparison(ratio, interval, p, "mann-whitney", p < ALPHA, needs)
+    needs = None if shown(p, interval) else _needs(ratio, x, y)
+    return Comparison(ratio, interval, p, "mann-whitney", needs)
 
 
 def _ratio(
@@ -198,7 +212,6 @@ def _matters(ratio: float | None) -> bool:
 
 
 def _needs(
-    p: float,
     ratio: float | None,
     x: np.ndarray[Any, Any],
     y: np.ndarray[Any, Any] | None,
@@ -212,7 +225,7 @@ def _needs(
     pessimistic as chance has it: hence "about". ``y`` is None for ``x`` that
     are differences of pairs.
     """
-    if p < ALPHA or not _matters(ratio):
+    if not _matters(ratio):
         return None
     z = float(stats.norm.isf(ALPHA / 2) + stats.norm.isf(1 - POWER))
     if y is None:

@@ -31,6 +31,7 @@ from lull.report import stats
 
 #: What the text of a promise ends in, where that is so.
 NOT_MEASURED = ": not measured"
+NOT_SHOWN = ": no difference shown"
 
 #: A case: workload and all parameters, hashable.
 CaseKey = tuple[str, tuple[tuple[str, Value], ...]]
@@ -132,7 +133,7 @@ def shown_params(
 
 def shown(row: Row) -> bool:
     """Whether the row differs from what its ratio is to."""
-    return row.p is not None and row.p < stats.ALPHA
+    return stats.shown(row.p, row.ratio_ci95)
 
 
 def case_name(workload: str, params: Mapping[str, Value]) -> str:
@@ -249,7 +250,7 @@ def _promise(
     clock: Clock,
 ) -> Promise:
     samples = cases.get(_case(feature, item.workload, item.params), ())
-    measured = _measured(item, samples, clock)
+    measured, apart = _measured(item, samples, clock)
     text = _text(item)
     promise = Promise(
         text=text, ok=False, measured=measured, aim=item.aim, feature=feature.name
@@ -259,13 +260,23 @@ def _promise(
     ok = (item.min is None or measured >= item.min) and (
         item.max is None or measured <= item.max
     )
+    if ok and not apart and _of_a_difference(item):
+        return promise.model_copy(update={"text": text + NOT_SHOWN})
     return promise.model_copy(update={"ok": ok})
+
+
+def _of_a_difference(item: Expectation) -> bool:
+    """Whether it promises that one mode is less than the other, or more."""
+    less = item.max is not None and item.max < 1
+    more = item.min is not None and item.min > 1
+    return (less or more) and not item.absolute
 
 
 def _measured(
     item: Expectation, samples: Sequence[Sample], clock: Clock
-) -> float | None:
-    """What the bounds are held against; None where it was not measured."""
+) -> tuple[float | None, bool]:
+    """What the bounds are held against, None where it was not measured; and
+    whether a difference is shown, where it is of two sides."""
     values = _values(samples, item.mode, item.metric, Arm.LULL, clock)
     if item.every:
         each = [
@@ -275,15 +286,16 @@ def _measured(
             and item.metric in sample.metrics
         ]
         worst = min if item.max is None else max
-        return worst(each, default=None)
+        return worst(each, default=None), False
     if item.absolute:
-        return stats.median(list(values.values())) if values else None
+        return (stats.median(list(values.values())) if values else None), False
     arm = Arm.STOCK if item.control else Arm.LULL
     base = _values(samples, item.to, item.metric, arm, clock)
     if not values or not base:
-        return None
+        return None, False
     compare = _control if item.control else stats.compare
-    return compare(values, base).ratio
+    found = compare(values, base)
+    return found.ratio, found.significant
 
 
 def _text(item: Expectation) -> str:

@@ -151,7 +151,8 @@ def _head(summary: Summary) -> Iterator[str]:
         f" accel {summary.accel}, {summary.cpus} CPUs, n = {n or 0} {what}"
     )
     yield "Cells: median, +- its 95% interval; below, the ratio to stock,"
-    yield f"+- its 95% interval, and ~ where no difference is shown (p >= {ALPHA})."
+    yield f"+- its 95% interval, and ~ where no difference is shown (p >= {ALPHA}, or"
+    yield "an interval with 1 in it)."
 
 
 def _in_table(row: Row, feature: Feature) -> bool:

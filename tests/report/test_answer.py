@@ -16,6 +16,7 @@ from lull.model import Arm, Clock, Feature, Headline, Promise, Row, Summary
 from lull.report.answer import Answer, answer
 from lull.report.answer_text import LINES, WIDTH, render
 from lull.report.summary import summarise
+from lull.report.table import render as render_table
 from tests import synthetic
 
 GOLDEN = Path(__file__).parent / "data" / "answer.txt"
@@ -81,6 +82,10 @@ def text(*summaries: Summary) -> str:
     return render(made(*summaries), FOLDERS[:1])
 
 
+def table(made: Summary) -> str:
+    return render_table(made, [synthetic.feature()])
+
+
 def promise(ok: bool = True, feature: str = "walk", **more: object) -> Promise:
     fields = {"feature": feature, "text": "total lull <= 0.125 of stock", "ok": ok}
     return Promise.model_validate({**fields, "measured": 0.2, **more})
@@ -115,8 +120,11 @@ def test_a_promise_belongs_to_its_clock() -> None:
 def test_where_nothing_is_shown_that_is_said(
     interval: tuple[float, float] | None, p: float | None
 ) -> None:
-    said = text(summary(pair(0.95, ratio_ci95=interval, p=p)))
+    made = summary(pair(0.95, ratio_ci95=interval, p=p))
+    said = text(made)
     assert "no difference shown" in said
+    # The table has no other idea of it.
+    assert any(line.endswith("~") for line in table(made).splitlines())
     assert "no difference shown" not in text(summary(pair(0.95)))
 
 

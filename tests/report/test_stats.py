@@ -102,6 +102,29 @@ def test_three_against_three_shows_nothing_and_needs_four() -> None:
     assert found.needs == 4
 
 
+@pytest.mark.parametrize(
+    ("p", "interval", "want"),
+    [
+        (0.01, (0.8, 0.9), True),
+        (0.01, (1.1, 1.2), True),
+        (0.05, (0.8, 0.9), False),
+        (None, (0.8, 0.9), False),
+        # A test of ranks may see what the ratio of medians does not.
+        (0.01, (0.9, 1.0), False),
+        (0.01, (0.9, 1.1), False),
+        # Of a ratio to 0 there is no interval.
+        (0.01, None, True),
+        (None, None, False),
+    ],
+)
+def test_what_is_shown_is_defined_once(
+    p: float | None, interval: stats.Interval | None, want: bool
+) -> None:
+    assert stats.shown(p, interval) is want
+    found = stats.Comparison(0.9, interval, p, "wilcoxon", None)
+    assert found.significant is want
+
+
 def test_six_pairs_by_wilcoxon_by_hand() -> None:
     # All six fall: 2 of the 64 signs. Between boots lies more than that.
     old = [100.0, 200.0, 300.0, 400.0, 500.0, 600.0]

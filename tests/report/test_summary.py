@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from lull.cli import app
 from lull.errors import LabError
 from lull.model import Arm, Clock, Feature, Row, Sample, Summary, Value
+from lull.report.promises import points_of
 from lull.report.summary import (
     case_name,
     schema,
@@ -170,6 +171,31 @@ def expecting(**update: object) -> Feature:
     feature = synthetic.feature()
     item = feature.expectations[0].model_copy(update=update)
     return feature.model_copy(update={"expectations": (item,)})
+
+
+@pytest.mark.parametrize(
+    ("seeds", "update", "ok"),
+    [
+        (6, {}, True),
+        # Three against three can show nothing.
+        (3, {}, False),
+        # No more is promised than that it is not worse.
+        (3, {"max": 1.0}, True),
+        (3, {"max": 5e6, "absolute": True}, True),
+    ],
+)
+def test_a_promised_difference_has_to_be_shown(
+    seeds: int, update: dict[str, object], ok: bool
+) -> None:
+    samples = synthetic.samples(range(seeds), noise=0)
+    (verdict,) = summarise(
+        [expecting(**update)], samples, synthetic.meta()
+    ).expectations
+    assert verdict.ok is ok
+    assert verdict.text.endswith(": no difference shown") is not ok
+    (point,) = points_of(summarise([expecting(**update)], samples, synthetic.meta()))
+    assert "no difference shown" not in point.subtests[0].name
+    assert ("no difference shown" in str(point.subtests[0].diagnostics)) is not ok
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The golden file is written anew by ``python -m tests.test_table``."""
+"""The golden file is written anew by ``python -m tests.report.test_table``."""
 
 from __future__ import annotations
 
