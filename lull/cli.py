@@ -30,6 +30,7 @@ from lull.host.progress import open_progress
 from lull.kernels.bases import DEFAULT_BASE, base_names, load_base
 from lull.kernels.cli import app as kernel_app
 from lull.model import Clock, Feature
+from lull.page.cli import report_command
 from lull.proof.cli import proofs_command, soak_command
 from lull.report import ktap
 from lull.report.answer import answer
@@ -56,6 +57,7 @@ tree_app.command("fit")(fit_command)
 app.command("graph")(graph_command)
 app.command("soak")(soak_command)
 app.command("proofs")(proofs_command)
+app.command("report")(report_command)
 
 
 @app.command("run")

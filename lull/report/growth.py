@@ -22,7 +22,8 @@ class Slope:
 
     ``slope`` is in the metric's unit for one more of ``param``, ``intercept``
     in the metric's unit; ``ci95`` is the slope's interval, None for fewer
-    than three points. ``sizes`` are the values of the parameter, ascending;
+    than three points. ``sizes`` are the values of the parameter, ascending,
+    ``values`` pairs of one and a seed's or block's value of the metric there;
     ``share`` is of stock's slope, None where that does not grow.
     """
 
@@ -32,11 +33,16 @@ class Slope:
     param: str
     mode: str
     sizes: tuple[float, ...]
-    points: int
+    values: tuple[tuple[float, float], ...]
     slope: float
     ci95: Interval | None
     intercept: float
     share: float | None
+
+    @property
+    def points(self) -> int:
+        """How many the line goes through."""
+        return len(self.values)
 
 
 def fit(
@@ -151,7 +157,7 @@ def _slope(
         param=param,
         mode=mode,
         sizes=tuple(sorted({x for x, _ in points})),
-        points=len(points),
+        values=tuple(points),
         slope=found[0],
         ci95=found[1],
         intercept=found[2],

@@ -35,7 +35,7 @@ def render(samples: Iterable[Sample], features: Iterable[Feature]) -> str:
             continue
         shown = shown_params(feature, sample.workload, sample.params)
         for metric in feature.histograms:
-            for log, count in _buckets(sample, metric):
+            for log, count in buckets(sample, metric):
                 key = (feature.name, case_name(sample.workload, shown), metric)
                 found[key][sample.mode][log] += count
     texts = [
@@ -45,7 +45,8 @@ def render(samples: Iterable[Sample], features: Iterable[Feature]) -> str:
     return plain("\n\n".join(texts)) if texts else ""
 
 
-def _buckets(sample: Sample, metric: str) -> Iterable[tuple[int, int]]:
+def buckets(sample: Sample, metric: str) -> Iterable[tuple[int, int]]:
+    """Pairs of N and how many took 2^N to 2^(N+1) ns."""
     pattern = re.compile(rf"{re.escape(metric)}_h(\d+)")
     for name, value in sample.metrics.items():
         if match := pattern.fullmatch(name):

@@ -141,16 +141,17 @@ def case_name(workload: str, params: Mapping[str, Value]) -> str:
     return " ".join([workload, *(f"{k}={v}" for k, v in params.items())])
 
 
-def _case(feature: Feature, workload: str, params: Mapping[str, Value]) -> CaseKey:
+def case_key(feature: Feature, workload: str, params: Mapping[str, Value]) -> CaseKey:
+    """What is equal for rows and samples of the same case."""
     return workload, tuple(sorted(full_params(feature, workload, params).items()))
 
 
 def _cases(feature: Feature, samples: Sequence[Sample]) -> dict[CaseKey, list[Sample]]:
     groups: dict[CaseKey, list[Sample]] = {
-        _case(feature, plan.workload, plan.params): [] for plan in feature.cases
+        case_key(feature, plan.workload, plan.params): [] for plan in feature.cases
     }
     for sample in samples:
-        key = _case(feature, sample.workload, sample.params)
+        key = case_key(feature, sample.workload, sample.params)
         groups.setdefault(key, []).append(sample)
     return groups
 
@@ -236,9 +237,9 @@ def _applies(feature: Feature, item: Expectation, meta: RunMeta) -> bool:
         return False
     if meta.modes is not None and not {item.mode, item.to} <= {STOCK, *meta.modes}:
         return False
-    wanted = _case(feature, item.workload, item.params)
+    wanted = case_key(feature, item.workload, item.params)
     return any(
-        _case(feature, plan.workload, plan.params) == wanted
+        case_key(feature, plan.workload, plan.params) == wanted
         for plan in plans(feature, quick=meta.quick, clock=meta.clock)
     )
 
@@ -249,7 +250,7 @@ def _promise(
     cases: Mapping[CaseKey, Sequence[Sample]],
     clock: Clock,
 ) -> Promise:
-    samples = cases.get(_case(feature, item.workload, item.params), ())
+    samples = cases.get(case_key(feature, item.workload, item.params), ())
     measured, apart = _measured(item, samples, clock)
     text = _text(item)
     promise = Promise(

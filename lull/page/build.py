@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""From runs to the page, as records. Pure, but for the pictures' library."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from lull.model import LULL, Arm, Feature, Metric, Mode, Promise, Workload
+from lull.page import charts, curves
+from lull.page.cases import Case, cases_of, colour_of, costs, view
+from lull.page.model import (
+    Figure,
+    Key,
+    Page,
+    Promises,
+    Recorded,
+    Section,
+    Source,
+    System,
+    Table,
+    Verdict,
+)
+from lull.page.noise import times
+from lull.page.words import clean, factor, interval, sentence, tone
+from lull.report.answer import Answer, Block, Entry, Measured, answer
+from lull.report.answer_text import render as render_answer
+from lull.report.compare import Run
+from lull.report.table import quantity, ratio
+
+
+@dataclass(frozen=True)
+class Extras:
+    """What a run's folder may hold beside its samples."""
+
+    profiles: tuple[Section, ...] = ()
+    recorded: tuple[Recorded, ...] = ()
+    doubts: tuple[str, ...] = field(default_factory=tuple)
+
+
+def page(runs: Sequence[Run], features: Iterable[Feature], extras: Extras) -> Page:
+    """The page of runs, of which each has its clock.
+
+    Nothing is in it of what was not measured. A feature that only a summary
+    knows is there with its rows.
+    """
+    summaries = [run.summary for run in runs]
+    known = [*features, *_strangers(runs, features)]
+    found = answer(summaries, known)
+    by_name = {feature.name: feature for feature in known}
+    systems = tuple(
+        _system(block, by_name[block.feature], runs, f"s{number}")
+        for number, block in enumerate(found.blocks)
+    )
+    mail = render_answer(found, [clean(run.name, 300) for run in runs])
+    return Page(
+        title=clean(_title(found)),
+        heading=_heading(systems),
+        lead=_lead(found, summaries),
+        broken=_broken(found),
+        overview=overview(found),
+        systems=systems,
+        profiles=extras.profiles,
+        recorded=extras.recorded,
+        sources=tuple(_source(run) for run in runs),
+        mail=mail,
+        doubts=(*extras.doubts, *_mixed(runs)),
+    )
+
+
+def _mixed(runs: Sequence[Run]) -> Iterator[str]:
+    """What runs on one page should have in common, and have not."""
+    seen: dict[str, str] = {}
+    for run in runs:
+        kernels = run.env.kernels if run.env else {}
+        facts = {f"{arm} kernel image": k.digest[:12] for arm, k in kernels.items()}
+        for what, value in {"Linux": run.summary.kernel, **facts}.items():
+            if seen.setdefault(what, value) != value:
+                yield clean(f"Not the same {what}: {seen[what]} and {value}")
+
+
+def _strangers(runs: Sequence[Run], features: Iterable[Feature]) -> Iterator[Feature]:
+    """Features that no file here describes, as far as the rows do."""
+    known = {feature.name for feature in features}
+    rows = [r for run in runs for r in run.summary.rows if r.feature not in known]
+    for name in dict.fromkeys(row.feature for row in rows):
+        own = [row for row in rows if row.feature == name]
+        yield Feature(
+            name=name,
+            title="",
+            modes=tuple(
+                Mode(name=m, text="") for m in dict.fromkeys(r.mode for r in own)
+            ),
+            metrics={row.metric: Metric(unit=row.unit, text="") for row in own},
+            workloads={row.workload: Workload(text="") for row in own},
+        )
+
+
+def _title(found: Answer) -> str:
+    for machine in found.machines:
+        return f"Lull on Linux {machine.kernel}"
+    return "Lull"
+
+
+def _heading(systems: Sequence[System]) -> str:
+    told = [s for s in systems if s.verdicts]
+    better = [s for s in told if any(v.tone == "better" for v in s.verdicts)]
+    worse = [s for s in told if any(v.tone == "worse" for v in s.verdicts)]
+    if not told:
+        return "What was measured"
+    count = "every" if len(better) == len(told) > 1 else f"{len(better)} of {len(told)}"
+    noun = "system" if count == "every" or len(told) == 1 else "systems"
+    text = f"Faster in {count} {noun}" if better else "Nothing is shown to be faster"
+    if worse:
+        text += f", slower in {len(worse)}"
+    return text + "."
+
+
+def _lead(found: Answer, summaries: Sequence[object]) -> str:
+    checked = sum(v.checked for b in found.blocks for v in b.verdicts)
+    broken = sum(len(v.broken) for b in found.blocks for v in b.verdicts)
+    parts = []
+    if checked and not broken:
+        parts.append(
+            f"All {checked} promises hold." if checked > 1 else "The promise holds."
+        )
+    for machine in found.machines[:1]:
+        parts.append(
+            f"One Linux {machine.kernel} on {machine.cpus} CPUs, as it is (stock)"
+            " and with Lull: medians of the same boots."
+        )
+    return clean(" ".join(parts), 300)
+
+
+def _broken(found: Answer) -> str:
+    promises = [p for b in found.blocks for p in b.broken]
+    checked = sum(v.checked for b in found.blocks for v in b.verdicts)
+    if not promises:
+        return ""
+    return f"{len(promises)} of {checked} promises broken"
+
+
+def _system(block: Block, feature: Feature, runs: Sequence[Run], name: str) -> System:
+    cases = [(run, case) for run in runs for case in cases_of(run, feature)]
+    entries = [e.headline.metric for e in block.entries]
+    first = [*entries, *(e.metric for e in feature.expectations)]
+    views = [
+        view(case, first, f"{name}-c{number}") for number, (_, case) in enumerate(cases)
+    ]
+    sections = []
+    shown = [case for _, case in cases]
+    if tails := curves.tails(shown, f"{name}-t"):
+        text = "The slowest are what people notice: how long all but a few take."
+        sections.append(Section(f"{name}-tails", "Tails", text, tails))
+    grown = [
+        figure
+        for i, run in enumerate(runs)
+        for figure in curves.growth(run, feature, f"{name}-g{i}")
+    ]
+    if grown:
+        text = "What one more of them costs."
+        sections.append(Section(f"{name}-growth", "Growth", text, tuple(grown)))
+    modes = {row.mode for _, case in cases for row in case.rows}
+    return System(
+        id=name,
+        name=clean(feature.name),
+        title=clean(feature.title),
+        verdicts=tuple(
+            _verdict(entry, measured, [case for _, case in cases], feature)
+            for entry in block.entries
+            for measured in entry.measured
+        ),
+        promises=tuple(
+            Promises(
+                verdict.clock,
+                kept=tuple(
+                    _promise(p)
+                    for run in runs
+                    if run.summary.clock is verdict.clock
+                    for p in run.summary.expectations
+                    if p.feature == block.feature and p.ok
+                ),
+                broken=tuple(_promise(p) for p in verdict.broken),
+            )
+            for verdict in block.verdicts
+            if verdict.checked
+        ),
+        costs=costs(shown),
+        modes=tuple(
+            (
+                Key(colour_of(feature, mode.name), clean(mode.name)),
+                clean(mode.text),
+                clean(f"unsafe: {mode.unsafe}") if mode.unsafe else "",
+            )
+            for mode in feature.modes
+            if mode.name in modes
+        ),
+        cases=tuple(views),
+        sections=tuple(sections),
+    )
+
+
+def _promise(promise: Promise) -> tuple[str, str]:
+    measured = promise.measured
+    return clean(promise.text, 200), "" if measured is None else f"{measured:.4g}"
+
+
+def _verdict(
+    entry: Entry, found: Measured, cases: Sequence[Case], feature: Feature
+) -> Verdict:
+    how = tone(found.unit, found.ratio, found.shown)
+    size, word = ("", "no difference shown")
+    if found.shown and found.ratio is not None:
+        size, word = factor(found.unit, found.ratio)
+    headline = entry.headline
+    severity = ""
+    for case in cases:
+        rows = case.of(headline.metric)
+        row = rows.get(LULL)
+        same = case.clock is found.clock and case.rows[0].workload == headline.workload
+        if row is None or not same or row.ratio != found.ratio:
+            continue
+        if there := case.noise(headline.metric):
+            severity = (
+                f"{times(there.severity(found.ratio))} its A/A noise of {there.text}"
+            )
+        break
+    return Verdict(
+        clock=found.clock,
+        factor=size,
+        word=word,
+        sentence=clean(sentence(found, headline.text), 300),
+        tone=how,
+        noise=severity,
+    )
+
+
+def overview(found: Answer) -> Figure | None:
+    """All headlines that have a ratio, in one picture; None for none."""
+    rows: list[dict[str, str | float | None]] = []
+    cells: list[tuple[str, ...]] = []
+    for block in found.blocks:
+        for entry in block.entries:
+            for m in entry.measured:
+                if m.ratio is None or m.ratio <= 0:
+                    continue
+                low, high = m.ratio_ci95 or (m.ratio, m.ratio)
+                size, word = factor(m.unit, m.ratio)
+                rows.append(
+                    {
+                        "name": clean(f"{block.feature} {m.clock}", charts.LABEL),
+                        "ratio": m.ratio,
+                        "low": max(low, m.ratio / 100),
+                        "high": high,
+                        "fill": "var(--m1)" if m.shown else "var(--m0)",
+                        "text": size if m.shown else "~",
+                    }
+                )
+                cells.append(
+                    (
+                        clean(block.feature),
+                        clean(entry.headline.text, 200),
+                        str(m.clock),
+                        clean(quantity(m.stock, m.unit)),
+                        clean(quantity(m.lull, m.unit)),
+                        ratio(m.ratio),
+                        interval(m.ratio_ci95),
+                        f"{size} {word}" if m.shown else "no difference shown",
+                    )
+                )
+    if not rows:
+        return None
+    heads = (
+        "system",
+        "what",
+        "clock",
+        "stock",
+        "lull",
+        "ratio",
+        "95% interval",
+        "verdict",
+    )
+    return Figure(
+        id="overview",
+        title="Lull to stock",
+        about="Ratio of Lull to stock for each headline, on a logarithmic axis",
+        clock=None,
+        svg=charts.ratios(rows),
+        table=Table(heads, tuple(cells), frozenset((3, 4, 5, 6))),
+        note="left of the line is less; the dot is the ratio of the medians, the line"
+        " its 95% interval",
+    )
+
+
+def _source(run: Run) -> Source:
+    s, env = run.summary, run.env
+    facts = [
+        ("folder", run.name),
+        ("kernel", f"Linux {s.kernel}, base {s.base}"),
+        ("clock", f"{s.clock}, under {s.accel}, {s.cpus} CPUs"),
+    ]
+    command = ""
+    if env is not None:
+        facts.append(("measured", env.created))
+        if env.commit:
+            facts.append(("commit", env.commit))
+        for kernel in env.kernels.values():
+            version = f"{kernel.version} {kernel.package_version}".rstrip()
+            digest = f"{version}, sha256 of bzImage {kernel.digest}"
+            facts.append((f"{kernel.arm} kernel", digest))
+        compilers = dict.fromkeys(
+            k.compiler for k in env.kernels.values() if k.compiler
+        )
+        facts += [("compiler", compiler) for compiler in compilers]
+        if env.qemu:
+            facts.append(("QEMU", env.qemu))
+        facts.append(("seeds", ", ".join(map(str, env.seeds))))
+        if env.host is not None:
+            cpu = f"{env.host.cpu} x {env.host.cpus}"
+            facts.append(("host", f"{cpu}, {env.host.memory_mb} MB, {env.host.system}"))
+        command = "\n".join(shlex.join(words) for words in env.commands)
+    counts = sorted({row.n for row in s.rows if row.arm is Arm.LULL})
+    ends = dict.fromkeys(str(n) for n in counts[:1] + counts[-1:])
+    facts.append(("samples", f"{len(run.samples)}; n = {'-'.join(ends) or 0} a mode"))
+    return Source(
+        title=clean(f"{s.clock}: {run.name}", 300),
+        clock=s.clock,
+        facts=tuple((name, clean(text, 300)) for name, text in facts),
+        command=clean(command, 1000) if "\n" not in command else command,
+    )

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""``lull report``: options in, the place of a file out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lull.errors import UsageError
+from lull.host.files import shown_path
+from lull.host.progress import open_progress
+from lull.page.command import make_page
+
+
+def report_command(
+    runs: Annotated[
+        list[Path] | None, typer.Argument(help="Folders of runs, a clock each.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="Folder of the page. [default: RUN]"),
+    ] = None,
+) -> None:
+    """Show what was measured: one page for a browser, which needs nothing else."""
+    if not runs:
+        raise UsageError("no run is named", hint="name a folder below runs/")
+    with open_progress() as progress:
+        place = make_page(runs, output, progress.warn)
+    print(shown_path(place))

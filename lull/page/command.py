@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""``lull report``: runs in, a file out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from lull.ask.catalog import features
+from lull.errors import LabError, UsageError
+from lull.host.files import write_output
+from lull.page.build import Extras, page
+from lull.page.html import render
+from lull.report.compare import read
+
+#: The file in the folder of the (first) run, or in the one that was named.
+PAGE = "report.html"
+
+
+def make_page(
+    runs: Sequence[Path], folder: Path | None, warn: Callable[[str], None]
+) -> Path:
+    """Write the page of runs (folders, or files in them) and return where it is.
+
+    Raises UsageError for what is no run or named twice, LabError for a summary
+    that is broken or a page that cannot be written.
+    """
+    known = features()
+    seen: set[Path] = set()
+    for path in runs:
+        if path.resolve() in seen:
+            raise UsageError(f"named twice: {path}")
+        seen.add(path.resolve())
+    doubts: list[str] = []
+
+    def doubt(text: str) -> None:
+        doubts.append(text)
+        warn(text)
+
+    found = [read(path, known, doubt) for path in runs]
+    text = render(page(found, known, Extras(doubts=tuple(doubts))))
+    first = runs[0] if runs[0].is_dir() else runs[0].parent
+    place = (folder or first) / PAGE
+    try:
+        write_output(place, text.encode())
+    except OSError as error:
+        raise LabError(
+            f"the page cannot be written: {error.strerror or error}",
+            where=str(place),
+            hint="name a folder with -o DIR",
+        ) from error
+    return place
