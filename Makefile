@@ -10,7 +10,7 @@ MINUTES = 60
 # The lab starts makes of its own, which must not inherit this one's flags.
 ENV = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL
 
-.PHONY: help setup run test proof soak clean
+.PHONY: help setup setup-tests run test proof soak clean
 
 help:
 	@echo "make run     set up what is missing, build the kernel, run all"
@@ -27,13 +27,16 @@ help:
 setup:
 	@scripts/setup
 
+setup-tests:
+	@scripts/setup --tests
+
 run: setup
 	@$(ENV) .venv/bin/lull run --quick $(ARGS)
 
-test: setup
+test: setup-tests
 	@$(ENV) scripts/test $(ARGS)
 
-proof: setup
+proof: setup-tests
 	@$(ENV) scripts/test --size proof --proof proof.json --base $(BASE) \
 		--seeds $(SEEDS) $(addprefix --feature ,$(FEATURE)) $(ARGS)
 
