@@ -227,6 +227,9 @@ def profile_command(
     rounds: Annotated[int, typer.Option(min=1, help="How often it is run.")] = 2,
     seed: Annotated[int, typer.Option(min=0, help="The seed of the boots.")] = 1,
     top: Annotated[int, typer.Option(min=1, help="How many functions.")] = 25,
+    into: Annotated[
+        Path | None, typer.Option(help="A run's folder: for its lull report, too.")
+    ] = None,
 ) -> None:
     """Count instructions by kernel function while a workload runs."""
     load_base(base)
@@ -241,6 +244,7 @@ def profile_command(
         rounds=rounds,
         seed=seed,
         top=top,
+        into=into,
     )
     with open_progress() as progress:
         text = profile(request, progress)

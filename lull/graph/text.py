@@ -114,7 +114,7 @@ def critical(path: CriticalRun, ideal: CriticalPath) -> list[str]:
         f"critical path of {path.phase} as it ran: {path.callbacks_s * 1e3:.3f} of"
         f" {path.span.ms:.3f} ms in callbacks",
     ]
-    for group in _groups(path):
+    for group in groups(path):
         if len(group) == 1:
             lines.append(_step(path, group[0]))
             lines += _gap(group[0])
@@ -134,7 +134,8 @@ def critical(path: CriticalRun, ideal: CriticalPath) -> list[str]:
     return lines
 
 
-def _groups(path: CriticalRun) -> Iterator[list[Step]]:
+def groups(path: CriticalRun) -> Iterator[list[Step]]:
+    """The steps of a path; short ones that follow each other are one group."""
     group: list[Step] = []
     for step in path.steps:
         if path.share(step) < _SHORT and step.gap_s < 1e-3:

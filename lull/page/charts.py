@@ -19,8 +19,8 @@ from lull.report.stats import Interval
 COLOURS = 6  #: --m0 to --m5 of the page's style
 LABEL = 14  #: letters of a label that stands left of a picture
 _LEFT = 92
-_RIGHT = 16
-_WIDTH = 340 - _LEFT - _RIGHT  #: a telephone's column, in which text is readable
+RIGHT = 16
+_WIDTH = 340 - _LEFT - RIGHT  #: a telephone's column, in which text is readable
 _STEP = 30
 #: From so large a spread on, only a logarithmic axis shows all of it.
 _SPREAD = 100
@@ -47,17 +47,6 @@ class Curve:
     colour: int
     points: Sequence[tuple[float, float]]
     dots: Sequence[tuple[float, float]] = ()
-
-
-@dataclass(frozen=True)
-class Bar:
-    """A bar of a timeline or a stack: its line, from where to where."""
-
-    row: str
-    start: float
-    end: float
-    fill: str
-    text: str = ""
 
 
 def colour(number: int) -> str:
@@ -97,20 +86,24 @@ def base(width: float, height: Any, left: float = _LEFT, bottom: float = 24) -> 
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         "background": None,
         "autosize": "none",
-        "padding": {"left": left, "right": _RIGHT, "top": 4, "bottom": bottom},
+        "padding": {"left": left, "right": RIGHT, "top": 4, "bottom": bottom},
         "width": width,
         "height": height,
         "config": _config(),
     }
 
 
-def _number_axis(unit: str, count: int = 4) -> Spec:
+def number_axis(unit: str, count: int = 4, marks: Sequence[float] = ()) -> Spec:
+    """Labels of a numeric axis, by SI: at ``marks``, else at about ``count``."""
     suffix = "s" if unit == "ns" else ""
     text = f"format(datum.value, '.3~s') + '{suffix}'"
-    return {"tickCount": count, "labelExpr": text, "labelOverlap": False}
+    # With both, Vega leaves every other mark out.
+    where: Spec = {"values": list(marks)} if marks else {"tickCount": count}
+    return {**where, "labelExpr": text, "labelOverlap": False}
 
 
-def _names() -> Spec:
+def names() -> Spec:
+    """The axis of names, in the order of the data."""
     return {
         "field": "name",
         "type": "nominal",
@@ -127,6 +120,17 @@ def scale_of(values: Iterable[float]) -> str:
     if low > 0 and high / low >= _SPREAD:
         return "log"
     return "cut" if high > 0 and low / high > _CUT else "zero"
+
+
+def decades(values: Iterable[float]) -> list[float]:
+    """What a logarithmic axis is labelled at: 1, 10, 100, and 1, 3, 10 for few."""
+    there = [value for value in values if value > 0]
+    if not there:
+        return []
+    low, high = (math.log10(f(there)) for f in (min, max))
+    powers = range(math.floor(low), math.ceil(high) + 1)
+    steps = (1, 3) if high - low < 2.5 else (1,)
+    return [step * 10.0**power for power in powers for step in steps]
 
 
 def dots(strips: Sequence[Strip], unit: str) -> tuple[str, str]:
@@ -155,18 +159,20 @@ def dots(strips: Sequence[Strip], unit: str) -> tuple[str, str]:
             }
             for i, value in enumerate(strip.values)
         ]
-    kind = scale_of([v for s in strips for v in (*s.values, s.median)])
+    values = [v for s in strips for v in (*s.values, s.median)]
+    kind = scale_of(values)
+    marks = decades(seconds(v, unit) for v in values) if kind == "log" else []
     note = {"log": "logarithmic axis", "cut": "the axis does not begin at 0"}
-    picture = svg(_dots_spec(kind, unit), {"rows": rows, "points": points})
+    picture = svg(_dots_spec(kind, unit, marks), {"rows": rows, "points": points})
     return picture, note.get(kind, "")
 
 
-def _dots_spec(kind: str, unit: str) -> Spec:
+def _dots_spec(kind: str, unit: str, marks: Sequence[float]) -> Spec:
     scale: Spec = {"zero": kind == "zero", "nice": True}
     if kind == "log":
-        scale = {"type": "log", "nice": True}
+        scale = {"type": "log", "nice": False}
     x = {"type": "quantitative", "title": None, "scale": scale}
-    x["axis"] = _number_axis(unit)
+    x["axis"] = number_axis(unit, marks=marks)
     fill = {"field": "fill", "type": "nominal", "scale": None}
     offset = {
         "field": "place",
@@ -175,7 +181,7 @@ def _dots_spec(kind: str, unit: str) -> Spec:
     }
     return {
         **base(_WIDTH, {"step": _STEP}),
-        "encoding": {"y": _names()},
+        "encoding": {"y": names()},
         "layer": [
             {
                 "data": {"name": "rows"},
@@ -227,7 +233,7 @@ def ratios(rows: Sequence[Mapping[str, str | float | None]], left: float = 84) -
     at = {"color": fill, "x": {**x, "field": "ratio"}}
     spec = {
         **base(width, {"step": 28}, left),
-        "encoding": {"y": _names()},
+        "encoding": {"y": names()},
         "data": {"name": "rows"},
         "layer": [
             {
@@ -287,33 +293,33 @@ def lines(
         }
         rows += [{**common, "x": x, "y": seconds(y, unit)} for x, y in curve.points]
         points += [{**common, "x": x, "y": seconds(y, unit)} for x, y in curve.dots]
-    values = [y for c in curves for _, y in (*c.points, *c.dots)]
-    log = nines or scale_of(values) == "log"
-    return svg(_lines_spec(unit, log, step, nines), {"rows": rows, "points": points})
+    values = [seconds(y, unit) for c in curves for _, y in (*c.points, *c.dots)]
+    marks = decades(values) if nines else []
+    spec = _lines_spec(unit, step, nines, marks)
+    return svg(spec, {"rows": rows, "points": points})
 
 
-def _lines_spec(unit: str, log: bool, step: bool, nines: bool) -> Spec:
+def _lines_spec(unit: str, step: bool, nines: bool, marks: Sequence[float]) -> Spec:
     x: Spec = {"field": "x", "type": "quantitative", "title": None}
-    x["axis"] = {
-        "tickCount": 4,
-        "labelExpr": "format(datum.value, '.3~s')",
-        "grid": False,
-    }
+    x["axis"] = {**number_axis(""), "grid": False}
     if nines:
         x["scale"] = {"domainMin": 0, "nice": False}
-        x["axis"] |= {
-            "values": [0.301, 1, 2, 3, 4, 5],
+        x["axis"] = {
+            **number_axis("", marks=[0.301, 1, 2, 3, 4, 5]),
+            "grid": False,
             "labelExpr": "datum.value < 1 ? '50%'"
             " : format(1 - pow(10, -datum.value), '.10~%')",
         }
-    # Compared to what grows with it, a line's place is its size: from 0.
-    scale: Spec = {"type": "log", "nice": True} if log else {"zero": True, "nice": True}
+    # What grows is a straight line on an axis from 0, and on no other.
+    scale: Spec = {"zero": True, "nice": True}
+    if nines:
+        scale = {"type": "log", "nice": False}
     y: Spec = {
         "field": "y",
         "type": "quantitative",
         "title": None,
         "scale": scale,
-        "axis": _number_axis(unit),
+        "axis": number_axis(unit, marks=marks),
     }
     fill = {"field": "fill", "type": "nominal", "scale": None}
     dash = {
@@ -329,7 +335,7 @@ def _lines_spec(unit: str, log: bool, step: bool, nines: bool) -> Spec:
     if step:
         line["interpolate"] = "step-before"
     return {
-        **base(340 - 64 - _RIGHT, 170, 64, 26),
+        **base(340 - 64 - RIGHT, 170, 64, 26),
         "encoding": {"x": x, "y": y, "color": fill},
         "layer": [
             {
@@ -343,57 +349,3 @@ def _lines_spec(unit: str, log: bool, step: bool, nines: bool) -> Spec:
             },
         ],
     }
-
-
-def bars(
-    rows: Sequence[Bar], unit: str, *, width: float, left: float, step: int
-) -> str:
-    """Bars from somewhere to somewhere, a line a name, with text where it fits."""
-    found: list[Datum] = [
-        {
-            "name": clean(bar.row, 28),
-            "start": seconds(bar.start, unit),
-            "end": seconds(bar.end, unit),
-            "fill": bar.fill,
-            "text": bar.text,
-        }
-        for bar in rows
-    ]
-    x = {"type": "quantitative", "title": None, "scale": {"nice": False}}
-    x["axis"] = _number_axis(unit, 5)
-    fill = {"field": "fill", "type": "nominal", "scale": None}
-    spec = {
-        **base(width - left - _RIGHT, {"step": step}, left),
-        "data": {"name": "rows"},
-        "encoding": {"y": _names()},
-        "layer": [
-            {
-                "mark": {
-                    "type": "bar",
-                    "size": step * 0.72,
-                    "stroke": "var(--paper)",
-                    "strokeWidth": 0.5,
-                },
-                "encoding": {
-                    "x": {**x, "field": "start"},
-                    "x2": {"field": "end"},
-                    "color": fill,
-                },
-            },
-            {
-                "mark": {
-                    "type": "text",
-                    "align": "left",
-                    "dx": 3,
-                    "fontSize": 10,
-                    "clip": True,
-                },
-                "encoding": {
-                    "x": {**x, "field": "start"},
-                    "text": {"field": "text"},
-                    "color": {"value": "var(--on)"},
-                },
-            },
-        ],
-    }
-    return svg(spec, {"rows": found})

@@ -10,6 +10,7 @@ from lull.ask.catalog import features
 from lull.errors import LabError, UsageError
 from lull.host.files import write_output
 from lull.page.build import Extras, page
+from lull.page.extras import profiles_of, recordings_of
 from lull.page.html import render
 from lull.report.compare import read
 
@@ -38,7 +39,13 @@ def make_page(
         warn(text)
 
     found = [read(path, known, doubt) for path in runs]
-    text = render(page(found, known, Extras(doubts=tuple(doubts))))
+    folders = [path for path in runs if path.is_dir()]
+    extras = Extras(
+        profiles=profiles_of(folders, doubt),
+        recorded=recordings_of(folders, doubt),
+        doubts=tuple(doubts),
+    )
+    text = render(page(found, known, extras))
     first = runs[0] if runs[0].is_dir() else runs[0].parent
     place = (folder or first) / PAGE
     try:

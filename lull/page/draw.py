@@ -20,6 +20,7 @@ from functools import lru_cache
 from typing import Any
 from xml.etree import ElementTree
 
+#: A row of a dataset.
 Datum = Mapping[str, str | float | None]
 Spec = dict[str, Any]
 

@@ -12,12 +12,13 @@ from pathlib import Path
 
 from lull.ask.catalog import check_mode, check_side, check_workload, full_params
 from lull.ask.job import STOCK
-from lull.errors import LabError
+from lull.errors import LabError, UsageError
 from lull.host.files import repo_root
 from lull.host.progress import Progress
 from lull.kernels.build import build
 from lull.kernels.record import Kernel
 from lull.model import UNTOUCHED, Arm, Case, Clock, Feature, Job, Value
+from lull.report.counted import counted, keep
 from lull.report.profile import Profile, parse, render
 from lull.runs.boot import boot
 from lull.runs.experiment import side_by_side
@@ -44,13 +45,19 @@ class ProfileRequest:
     rounds: int = 2
     seed: int = 1
     top: int = 25
+    into: Path | None = None  #: a run's folder that keeps it, for the page
 
 
 def profile(request: ProfileRequest, progress: Progress) -> str:
     """Boot each side once and return the table.
 
-    Raises UsageError for unknown names, and what building and booting raise.
+    Raises UsageError for unknown names and folders, and what building and
+    booting raise.
     """
+    if request.into is not None and not request.into.is_dir():
+        raise UsageError(
+            f"no folder of a run: {request.into}", hint="name one below runs/"
+        )
     of, vs = profiles(request, progress)
     feature = request.feature
     params = full_params(feature, request.workload, request.params)
@@ -58,6 +65,8 @@ def profile(request: ProfileRequest, progress: Progress) -> str:
     words = " ".join(f"{name}={value}" for name, value in params.items())
     title = f"{feature.name} {request.workload} {words}, kernel {of.kernel}"
     unit = f"unit of {work}" if work else "round"
+    if request.into is not None:
+        keep(request.into, counted(of, vs, title, unit))
     return render(of, vs, title, unit, request.top)
 
 

@@ -28,7 +28,9 @@ class Watched:
 Open = Callable[..., Any]
 
 
-@pytest.fixture(scope="session")
+# Not of a session: while it is open there is a loop of events in this thread, in
+# which other tests could not start one of theirs.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     try:
         from playwright.sync_api import sync_playwright

@@ -6,11 +6,19 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+from lull.graph.analysis import analyse
+from lull.graph.ftrace import read
 from lull.model import Arm, Clock, Feature, Sample
+from lull.page.build import Extras
+from lull.page.cycle import recorded
+from lull.page.profiles import section
 from lull.report.compare import Run
+from lull.report.counted import counted
+from lull.report.profile import Count, Profile
 from lull.report.summary import RunMeta, summarise
 from lull.runs.rundir import Env, Host, KernelFacts, RunDir
 from tests import synthetic
+from tests.graph import traces
 
 HOSTILE = (
     "<script>document.title='owned'</script>",
@@ -50,6 +58,15 @@ def run(
     meta: RunMeta = synthetic.meta(clock, control=control)
     made = summarise([feature], found, meta)
     return Run(f"runs/20260101T000000Z-walk-{clock}", made, tuple(found), env(clock))
+
+
+def extras(*names: str) -> Extras:
+    """A profile of functions with these names, and a recorded cycle."""
+    counts = {name: Count(1000 + i, i) for i, name in enumerate(names or ("walk",))}
+    sides = [Profile(mode, "6.12.117", 2, 4, counts) for mode in ("lull", "stock")]
+    found = counted(sides[0], sides[1], "walk zombies", "round")
+    cycle = recorded(analyse(read(traces.recorded(), "made up")), "lull", "r0")
+    return Extras(profiles=(section(found, "p0"),), recorded=(cycle,))
 
 
 def env(clock: Clock = Clock.INSN, **more: object) -> Env:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lull.model import Clock
-from lull.page.build import Extras, page
+from lull.page.build import page
 from lull.page.html import render
 from tests import synthetic
 from tests.page import runs
@@ -55,7 +55,7 @@ CONTRAST = """() => {
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     found = [runs.run(), runs.run(Clock.WALL)]
     place = tmp_path_factory.mktemp("page") / "report.html"
-    place.write_text(render(page(found, [synthetic.feature()], Extras())))
+    place.write_text(render(page(found, [synthetic.feature()], runs.extras())))
     return place
 
 
@@ -73,7 +73,7 @@ def test_it_is_whole_and_quiet_at_each_width(
         assert seen.text_content("h1") == "Faster in 1 of 1 system."
         box = seen.locator(".verdicts > li").first.bounding_box()
         assert box["y"] + box["height"] < 900, "the verdict is below the fold"
-        for name in ("all", "s0", "repeat", "mail"):
+        for name in ("all", "s0", "profiles", "cycles", "repeat", "mail"):
             assert seen.locator(f"section#{name}").is_visible(), name
         for picture in seen.locator("figure svg").all():
             if picture.is_visible():
@@ -191,7 +191,9 @@ def test_hostile_names_stay_text(opened: Open, tmp_path: Path, width: int) -> No
     )
     hostile = runs.Run(runs.HOSTILE[3], summary, (), runs.env(qemu=runs.HOSTILE[0]))
     file = tmp_path / "report.html"
-    file.write_text(render(page([hostile], [synthetic.feature()], Extras())))
+    file.write_text(
+        render(page([hostile], [synthetic.feature()], runs.extras(*runs.HOSTILE)))
+    )
     dialogs: list[str] = []
     with opened(file, width) as watched:
         seen = watched.page
