@@ -14,7 +14,7 @@ ENV = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL
 
 help:
 	@echo "make run     set up what is missing, build the kernel, run all"
-	@echo "             features (quick); the answer on one screen"
+	@echo "             features (quick); the answer on one screen, and a page"
 	@echo "make test    every statement at a size that shows it, and all that"
 	@echo "             boots nothing; what has passed is remembered:"
 	@echo "             ARGS=--fresh forgets, ARGS='-m \"not vm\"' boots nothing"

@@ -7,6 +7,7 @@ import shlex
 import shutil
 import sys
 import traceback
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -31,16 +32,19 @@ from lull.kernels.bases import DEFAULT_BASE, base_names, load_base
 from lull.kernels.cli import app as kernel_app
 from lull.model import Clock, Feature
 from lull.page.cli import report_command
+from lull.page.command import make_page
 from lull.proof.cli import proofs_command, soak_command
 from lull.report import ktap
 from lull.report.answer import answer
-from lull.report.answer_text import render
+from lull.report.answer_text import LINES, render
 from lull.report.compare import compare_runs
 from lull.report.promises import points_of
 from lull.report.summary import to_json
 from lull.runs.experiment import Result, run
 from lull.runs.profiler import ProfileRequest, profile
 from lull.trees.cli import app as tree_app
+
+PAGE_LINES = 2  #: of the screen, which say where the page is
 
 #: What the option of a file takes for standard output.
 STDOUT = Path("-")
@@ -156,6 +160,7 @@ def run_command(
         # What was measured before something failed is not kept back.
         if results and not piped:
             sys.stdout.write(_answer(requests[0].measured, results))
+            _page(results, output)
     if ktap_file is not None:
         points = [point for r in results for point in points_of(r.summary)]
         _save(ktap_file, ktap.write(points), results[-1])
@@ -170,7 +175,22 @@ def run_command(
 def _answer(features: tuple[Feature, ...], results: list[Result]) -> str:
     folders = [shown_path(result.folder) for result in results]
     found = answer([result.summary for result in results], features)
-    return render(found, folders, program=_program())
+    return render(found, folders, program=_program(), most=LINES - PAGE_LINES)
+
+
+def _page(results: list[Result], output: Path | None) -> None:
+    """Make the page and say where it is: the last that a run says.
+
+    A page that cannot be made costs no run its answer.
+    """
+    folders = [result.folder for result in results]
+    warn = partial(print, "warning:", file=sys.stderr)
+    try:
+        place = make_page(folders, output if len(folders) > 1 else None, warn)
+    except LullError as error:
+        warn(f"no page was made: {error}")
+        return
+    print(f"All of it on one page, for a browser:\n  {shown_path(place)}")
 
 
 def _program() -> str:

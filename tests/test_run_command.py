@@ -16,9 +16,11 @@ from lull.cli import app
 from lull.errors import ExpectationMissed, GuestFailed
 from lull.host.progress import Progress
 from lull.model import Clock
+from lull.report.compare import Run
 from lull.report.summary import summarise
 from lull.runs.experiment import Result
 from tests import synthetic
+from tests.page.runs import env, folder
 
 
 class Lab:
@@ -28,6 +30,7 @@ class Lab:
         self.asked: list[Request] = []
         self.fails: Clock | None = None
         self.cost = synthetic.COST
+        self.under: Path | None = None  #: where runs leave a folder, if they do
 
     def run(self, request: Request, progress: Progress) -> Result:
         self.asked.append(request)
@@ -37,7 +40,12 @@ class Lab:
         samples = synthetic.samples(request.seeds, cost=self.cost)
         meta = synthetic.meta(request.clock, quick=request.quick, control=False)
         made = summarise([feature], samples, meta)
-        return Result(made, f"TABLES {request.clock}\n", Path(f"runs/{request.clock}"))
+        place = Path(f"runs/{request.clock}")
+        if self.under is not None:
+            place = self.under / f"{request.clock}{'-2' * (len(self.asked) > 2)}"
+            name = str(place)
+            folder(place, Run(name, made, tuple(samples), env(request.clock)))
+        return Result(made, f"TABLES {request.clock}\n", place)
 
 
 @pytest.fixture
@@ -59,6 +67,30 @@ def test_it_prints_the_answer_and_says_where_the_tables_are(lab: Lab) -> None:
     assert "  runs/insn\n" in done.stdout
     assert "TABLES" not in done.stdout
     assert len(done.stdout.splitlines()) <= 40
+
+
+def test_it_ends_by_saying_where_the_page_is(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of both clocks in the folder that was named, of one in its own."""
+    monkeypatch.setattr("lull.page.command.features", lambda: (synthetic.feature(),))
+    lab.under = tmp_path
+    done = lull("walk", "--quick", "-o", str(tmp_path))
+    assert done.exception is None
+    assert done.stdout.splitlines()[-1] == f"  {tmp_path / 'report.html'}"
+    assert len(done.stdout.splitlines()) <= 40
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert 'class="factor better"' in page and ">wall<" in page
+    done = lull("walk", "-o", str(tmp_path / "other"))
+    assert done.stdout.splitlines()[-1] == f"  {tmp_path / 'insn-2' / 'report.html'}"
+
+
+def test_a_page_that_cannot_be_made_costs_no_answer(lab: Lab) -> None:
+    done = lull("walk")
+    assert done.exception is None
+    assert "walk: 30,000 dead children" in done.stdout
+    assert "no page was made" in done.stderr
+    assert "browser" not in done.stdout
 
 
 def test_the_tables_are_printed_where_they_are_asked_for(lab: Lab) -> None:

@@ -21,8 +21,14 @@ _CLOCKS = {
 }
 
 
-def render(found: Answer, folders: Sequence[str] = (), *, program: str = "lull") -> str:
-    """The text, in printable ASCII, of at most 40 lines; ends in a newline.
+def render(
+    found: Answer,
+    folders: Sequence[str] = (),
+    *,
+    program: str = "lull",
+    most: int = LINES,
+) -> str:
+    """The text, in printable ASCII, of at most ``most`` lines; ends in a newline.
 
     ``folders`` are where the tables are, ``program`` how the user calls it. No
     line is longer than 80, but for a folder with so long a name. Where there is
@@ -34,7 +40,7 @@ def render(found: Answer, folders: Sequence[str] = (), *, program: str = "lull")
     widths = tuple(max(map(len, column)) for column in columns)
     head = [*_head(found), *([_line(_HEADS, widths)] if measured else [])]
     foot = list(_foot(found, folders, program))
-    room = LINES - len(head) - len(foot) - 1
+    room = most - len(head) - len(foot) - 1
     parts: list[list[str]] = []
     for gap, entries in ((1, 2), (0, 2), (0, 1)):
         parts = [
