@@ -11,7 +11,7 @@ import typer
 from lull.errors import UsageError
 from lull.host.files import shown_path
 from lull.host.progress import open_progress
-from lull.page.command import make_page
+from lull.page.command import make_history, make_page
 
 
 def report_command(
@@ -22,10 +22,23 @@ def report_command(
         Path | None,
         typer.Option("-o", "--output", help="Folder of the page. [default: RUN]"),
     ] = None,
+    over: Annotated[
+        bool,
+        typer.Option("--history", help="Figures over all runs in these folders."),
+    ] = False,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(help="With --history: these, not the headlines. May repeat."),
+    ] = None,
 ) -> None:
     """Show what was measured: one page for a browser, which needs nothing else."""
     if not runs:
         raise UsageError("no run is named", hint="name a folder below runs/")
+    if metric and not over:
+        raise UsageError("--metric goes with --history")
     with open_progress() as progress:
-        place = make_page(runs, output, progress.warn)
+        if over:
+            place = make_history(runs, metric or (), output, progress.warn)
+        else:
+            place = make_page(runs, output, progress.warn)
     print(shown_path(place))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""``lull report``: runs in, a file out."""
+"""``lull report``: runs in, a file out, and its place back."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from lull.errors import LabError, UsageError
 from lull.host.files import write_output
 from lull.page.build import Extras, page
 from lull.page.extras import profiles_of, recordings_of
+from lull.page.history import PAGE as HISTORY
+from lull.page.history import history
 from lull.page.html import render
 from lull.report.compare import read
 
@@ -47,7 +49,25 @@ def make_page(
     )
     text = render(page(found, known, extras))
     first = runs[0] if runs[0].is_dir() else runs[0].parent
-    place = (folder or first) / PAGE
+    return put((folder or first) / PAGE, text)
+
+
+def make_history(
+    places: Sequence[Path],
+    metrics: Sequence[str],
+    folder: Path | None,
+    warn: Callable[[str], None],
+) -> Path:
+    """Write the page of a series of runs and return where it is.
+
+    Raises what ``lull.page.history.history`` raises, and LabError as above.
+    """
+    found = history(places, metrics, warn)
+    return put((folder or places[0]) / HISTORY, render(found))
+
+
+def put(place: Path, text: str) -> Path:
+    """Write a file that was asked for. Raises LabError where that cannot be."""
     try:
         write_output(place, text.encode())
     except OSError as error:

@@ -10,17 +10,19 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
+from lull.page.history import History
 from lull.page.model import Page
 
 _HERE = Path(__file__).parent / "templates"
 
 
-def render(page: Page, template: str = "page.html") -> str:
+def render(page: Page | History) -> str:
     """The file's text. Whatever a record says is text in it.
 
     The policy in its head lets a browser run this style and this script, by
     their hashes, and fetch nothing from anywhere.
     """
+    template = "page.html" if isinstance(page, Page) else "history.html"
     jinja = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_HERE),
         undefined=jinja2.StrictUndefined,
