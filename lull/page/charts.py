@@ -219,10 +219,15 @@ def ratios(rows: Sequence[Mapping[str, str | float | None]], left: float = 84) -
     ``rows`` have name, ratio, low, high, fill and text, which stands right.
     """
     width, right = 340 - left - 62, 62
+    ends = [float(row[k] or 1) for row in rows for k in ("low", "high")]
     x: Spec = {
         "type": "quantitative",
         "title": None,
-        "scale": {"type": "log", "nice": False, "domainMax": 1.6},
+        "scale": {
+            "type": "log",
+            "nice": False,
+            "domain": [min(0.5, 0.8 * min(ends)), max(1.6, 1.2 * max(ends))],
+        },
         "axis": {
             "values": [0.001, 0.01, 0.03, 0.1, 0.3, 1, 3, 10],
             "labelExpr": "datum.value == 1 ? 'stock' : format(datum.value, '~g')",

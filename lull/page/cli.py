@@ -12,6 +12,7 @@ from lull.errors import UsageError
 from lull.host.files import shown_path
 from lull.host.progress import open_progress
 from lull.page.command import make_history, make_page
+from lull.page.readme import refresh
 
 
 def report_command(
@@ -26,12 +27,24 @@ def report_command(
         bool,
         typer.Option("--history", help="Figures over all runs in these folders."),
     ] = False,
+    readme: Annotated[
+        bool,
+        typer.Option(
+            "--readme", help="README's results: of these runs, else as committed."
+        ),
+    ] = False,
     metric: Annotated[
         list[str] | None,
         typer.Option(help="With --history: these, not the headlines. May repeat."),
     ] = None,
 ) -> None:
     """Show what was measured: one page for a browser, which needs nothing else."""
+    if readme:
+        if over or output or metric:
+            raise UsageError("--readme goes with runs alone")
+        for place in refresh(runs or ()):
+            print(shown_path(place))
+        return
     if not runs:
         raise UsageError("no run is named", hint="name a folder below runs/")
     if metric and not over:

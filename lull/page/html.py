@@ -33,21 +33,26 @@ def render(page: Page | History) -> str:
     )
     # The library's own markup; names in it are escaped by the library.
     jinja.filters["svg"] = lambda text: Markup(text)
-    style, script = (_read(name) for name in ("style.css", "script.js"))
+    css, script = style(), _read("script.js")
     return jinja.get_template(template).render(
         page=page,
-        style=Markup(style),
+        style=Markup(css),
         script=Markup(script),
         policy="; ".join(
             (
                 "default-src 'none'",
-                f"style-src '{_hash(style)}'",
+                f"style-src '{_hash(css)}'",
                 f"script-src '{_hash(script)}'",
                 "base-uri 'none'",
                 "form-action 'none'",
             )
         ),
     )
+
+
+def style() -> str:
+    """The page's style, which begins with its colours."""
+    return _read("style.css")
 
 
 def _read(name: str) -> str:

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The front page's results: a table and a picture, of a run that is committed.
+
+``docs/results/CLOCK.json`` is what is left of a run's summary when everything
+goes that the front page does not show. The block in README.md and
+``docs/results/results.svg`` are made of these, and a test makes them again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from lull.ask.catalog import features
+from lull.ask.job import STOCK
+from lull.errors import LabError
+from lull.host.files import repo_root, write_file
+from lull.model import LULL, Arm, Clock, Feature, Summary
+from lull.page.build import overview
+from lull.page.html import style
+from lull.page.words import amount, factor, interval
+from lull.report.answer import Answer, answer
+from lull.report.compare import read
+from lull.report.summary import case_key, to_json
+from lull.report.table import ratio
+
+RESULTS = Path("docs/results")
+PICTURE = RESULTS / "results.svg"
+START, END = "<!-- results -->\n", "<!-- end of results -->\n"
+
+_CLOCKS = {
+    Clock.INSN: "**insn**: executed instructions, 1 ns each, alike on every machine",
+    Clock.WALL: "**wall**: time, with the noise of its machine",
+}
+
+
+def refresh(runs: Sequence[Path], root: Path | None = None) -> tuple[Path, ...]:
+    """Write block and picture, of ``runs`` if any are named, else of what is
+    committed; returns the files that were written. Raises what reading a run
+    raises, and LabError for a README without a place for them."""
+    base = root or repo_root()
+    known = features()
+    written: list[Path] = []
+    for path in runs:
+        file = path / "summary.json" if path.is_dir() else path
+        # What makes a comparison doubtful is of no concern here.
+        run = read(file, known, lambda text: None)
+        place = base / RESULTS / f"{run.summary.clock}.json"
+        write_file(place, to_json(reduced(run.summary, known)).encode())
+        written.append(place)
+    summaries = committed(base)
+    readme = base / "README.md"
+    write_file(readme, with_block(readme.read_text("utf-8"), summaries).encode())
+    written.append(readme)
+    if summaries:
+        write_file(base / PICTURE, picture(summaries, known).encode())
+        written.append(base / PICTURE)
+    return tuple(written)
+
+
+def committed(base: Path) -> tuple[Summary, ...]:
+    """The summaries of docs/results, insn first."""
+    files = (base / RESULTS / f"{clock}.json" for clock in Clock)
+    found = (read(file, (), lambda text: None) for file in files if file.is_file())
+    return tuple(run.summary for run in found)
+
+
+def reduced(summary: Summary, known: Iterable[Feature]) -> Summary:
+    """Headlines' rows, and the promises: all that the front page has."""
+    wanted = {
+        (feature.name, case_key(feature, item.workload, item.params), item.metric)
+        for feature in known
+        for item in feature.headlines
+    }
+    by_name = {feature.name: feature for feature in known}
+    rows = tuple(
+        row
+        for row in summary.rows
+        if row.feature in by_name
+        and row.arm is Arm.LULL
+        and row.mode in (STOCK, LULL)
+        and (
+            row.feature,
+            case_key(by_name[row.feature], row.workload, row.params),
+            row.metric,
+        )
+        in wanted
+    )
+    return summary.model_copy(update={"rows": rows})
+
+
+def with_block(text: str, summaries: Sequence[Summary]) -> str:
+    """README's text with the block anew. Raises LabError where it has no place."""
+    before, start, rest = text.partition(START)
+    _, end, after = rest.partition(END)
+    if not start or not end:
+        raise LabError(
+            "there is no place for the results",
+            where="README.md",
+            hint=f"it is between {START.strip()} and {END.strip()}",
+        )
+    return f"{before}{START}{block(summaries, features())}{END}{after}"
+
+
+def block(summaries: Sequence[Summary], known: Iterable[Feature]) -> str:
+    """The table in Markdown, with the picture above; empty without a summary."""
+    if not summaries:
+        return ""
+    found = answer(summaries, known)
+    lines = [
+        f"![Lull to stock, by system]({PICTURE.as_posix()})",
+        "",
+        *_table(found),
+        "",
+        *_foot(found, summaries),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _table(found: Answer) -> Iterable[str]:
+    yield "| system | | clock | stock | lull | ratio, its 95% interval | |"
+    yield "|---|---|---|---:|---:|---|---|"
+    for entry_block in found.blocks:
+        for entry in entry_block.entries:
+            for m in entry.measured:
+                verdict = "no difference shown"
+                if m.shown and m.ratio is not None:
+                    verdict = " ".join(factor(m.unit, m.ratio))
+                cells = (
+                    f"`{entry_block.feature}`",
+                    entry.headline.text,
+                    str(m.clock),
+                    amount(m.stock, m.unit),
+                    amount(m.lull, m.unit),
+                    f"{ratio(m.ratio)}, {interval(m.ratio_ci95) or '-'}",
+                    verdict,
+                )
+                yield f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
+
+
+def _foot(found: Answer, summaries: Sequence[Summary]) -> Iterable[str]:
+    checked = sum(v.checked for b in found.blocks for v in b.verdicts)
+    broken = sum(len(v.broken) for b in found.blocks for v in b.verdicts)
+    for machine in found.machines[:1]:
+        yield (
+            f"Linux {machine.kernel} on {machine.cpus} CPUs under QEMU, medians;"
+            f" {checked - broken} of {checked} promises hold."
+        )
+    for summary in summaries:
+        seeds = f"{summary.seeds} seeds" if summary.seeds else f"{summary.accel}"
+        yield f"{_CLOCKS[summary.clock]}; {seeds}."
+
+
+def picture(summaries: Sequence[Summary], known: Iterable[Feature]) -> str:
+    """The overview of the page as a file that stands alone, light and dark."""
+    found = overview(answer(summaries, known))
+    if found is None:
+        return ""
+    colours = re.search(r":root \{.*?\n\}\n@media.*?\n\}\n", style(), re.DOTALL)
+    if colours is None:
+        raise LabError("the style of the page has no colours", where="style.css")
+    head = (
+        '<svg xmlns="http://www.w3.org/2000/svg" role="img" width="680"'
+        ' font-family="sans-serif" '
+    )
+    inside = f"<title>{found.about}</title><style>\n{colours[0]}</style>"
+    return found.svg.replace("<svg ", head, 1).replace(">", f">{inside}", 1) + "\n"

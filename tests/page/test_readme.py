@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""README's results are what is committed, and ``lull report --readme`` writes them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from typer.testing import CliRunner
+
+from lull.ask.catalog import features
+from lull.cli import app
+from lull.errors import LabError, UsageError
+from lull.host.files import repo_root
+from lull.model import Clock, Summary
+from lull.page.readme import (
+    END,
+    PICTURE,
+    RESULTS,
+    START,
+    committed,
+    picture,
+    refresh,
+    with_block,
+)
+from tests import synthetic
+from tests.page import runs
+from tests.page.conftest import Open
+
+AGAIN = "lull report --readme"
+
+
+def test_the_front_page_is_made_of_what_is_committed() -> None:
+    root = repo_root()
+    text = (root / "README.md").read_text("utf-8")
+    summaries = committed(root)
+    assert with_block(text, summaries) == text, AGAIN
+    there = (root / PICTURE).is_file()
+    assert there is bool(summaries), AGAIN
+    if there:
+        want = (root / PICTURE).read_text("utf-8")
+        assert picture(summaries, features()) == want, AGAIN
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout with a README and nothing committed."""
+    monkeypatch.setattr("lull.page.readme.features", lambda: (synthetic.feature(),))
+    monkeypatch.setattr("lull.page.readme.repo_root", lambda: tmp_path / "root")
+    (tmp_path / "root").mkdir()
+    (tmp_path / "root" / "README.md").write_text(f"# One\n{START}old\n{END}two\n")
+    return tmp_path / "root"
+
+
+def test_it_is_written_from_runs_and_again_from_what_is_committed(
+    root: Path, tmp_path: Path
+) -> None:
+    insn = runs.folder(tmp_path / "insn", runs.run())
+    wall = runs.folder(tmp_path / "wall", runs.run(Clock.WALL))
+    done = CliRunner().invoke(app, ["report", "--readme", str(insn), str(wall)])
+    assert done.exception is None, done.output
+    text = (root / "README.md").read_text("utf-8")
+    assert text.startswith(f"# One\n{START}![") and text.endswith(f"{END}two\n")
+    rows = [line for line in text.splitlines() if line.startswith("| `walk`")]
+    assert (
+        "| insn | 12.0ms | 1.20ms | 0.100, 0.0999 to 0.101 | 9.98x faster |" in rows[0]
+    )
+    assert "| wall |" in rows[1] and rows[1].endswith("| no difference shown |")
+    assert "2 of 2 promises hold" in text and "6 seeds" in text
+    files = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
+    assert {path.name for path in files} == {
+        *("README.md", "insn.json", "wall.json", "results.svg")
+    }
+    refresh(())
+    assert {path: path.read_bytes() for path in files} == files
+
+
+def test_only_what_it_shows_is_committed(root: Path, tmp_path: Path) -> None:
+    refresh([runs.folder(tmp_path / "insn", runs.run())])
+    kept = Summary.model_validate_json((root / RESULTS / "insn.json").read_bytes())
+    assert {(row.metric, row.mode) for row in kept.rows} == {
+        ("total", "stock"),
+        ("total", "lull"),
+    }
+    assert len(kept.rows) == 2
+
+
+def test_another_figure_is_another_front_page(root: Path, tmp_path: Path) -> None:
+    """What the test at the top rests on."""
+    refresh([runs.folder(tmp_path / "insn", runs.run())])
+    text = (root / "README.md").read_text("utf-8")
+    drawn = (root / PICTURE).read_text("utf-8")
+    (made,) = committed(root)
+    rows = [
+        row.model_copy(update={"ratio": 0.2, "ratio_ci95": (0.19, 0.21)})
+        if row.mode == "lull"
+        else row
+        for row in made.rows
+    ]
+    changed = made.model_copy(update={"rows": tuple(rows)})
+    assert with_block(text, [made]) == text
+    assert with_block(text, [changed]) != text
+    assert picture([changed], [synthetic.feature()]) != drawn
+
+
+def test_without_a_summary_nothing_is_claimed(root: Path) -> None:
+    refresh(())
+    assert (root / "README.md").read_text() == f"# One\n{START}{END}two\n"
+    assert not (root / PICTURE).exists()
+
+
+def test_a_readme_without_a_place_for_it_is_an_error(root: Path) -> None:
+    (root / "README.md").write_text("# One\n")
+    with pytest.raises(LabError, match="no place"):
+        refresh(())
+    done = CliRunner().invoke(app, ["report", "--readme", "-o", "x"])
+    assert isinstance(done.exception, UsageError)
+
+
+@pytest.mark.seconds(10)
+def test_the_picture_stands_alone(root: Path, tmp_path: Path, opened: Open) -> None:
+    refresh([runs.folder(tmp_path / "insn", runs.run())])
+    file = root / PICTURE
+    ElementTree.fromstring(file.read_text("utf-8"))
+    ink = []
+    for scheme in ("light", "dark"):
+        with opened(file, color_scheme=scheme) as watched:
+            text = watched.page.locator("svg text", has_text="walk insn")
+            assert text.is_visible()
+            ink.append(text.evaluate("node => getComputedStyle(node).fill"))
+            assert watched.errors == [] and watched.asked == [file.as_uri()]
+    assert ink[0] != ink[1]
