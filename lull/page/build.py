@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -27,6 +28,7 @@ from lull.page.words import clean, factor, interval, sentence, tone
 from lull.report.answer import Answer, Block, Entry, Measured, answer
 from lull.report.answer_text import render as render_answer
 from lull.report.compare import Run
+from lull.report.summary import case_key
 from lull.report.table import quantity, ratio
 
 
@@ -145,8 +147,12 @@ def _system(block: Block, feature: Feature, runs: Sequence[Run], name: str) -> S
     cases = [(run, case) for run in runs for case in cases_of(run, feature)]
     entries = [e.headline.metric for e in block.entries]
     first = [*entries, *(e.metric for e in feature.expectations)]
+    wanted = {
+        case_key(feature, e.headline.workload, e.headline.params) for e in block.entries
+    }
     views = [
-        view(case, first, f"{name}-c{number}") for number, (_, case) in enumerate(cases)
+        view(case, first, f"{name}-c{number}", case.key in wanted)
+        for number, (_, case) in enumerate(cases)
     ]
     sections = []
     shown = [case for _, case in cases]
@@ -162,6 +168,8 @@ def _system(block: Block, feature: Feature, runs: Sequence[Run], name: str) -> S
         text = "What one more of them costs."
         sections.append(Section(f"{name}-growth", "Growth", text, tuple(grown)))
     modes = {row.mode for _, case in cases for row in case.rows}
+    # What a headline is about comes first; the rest keep their order.
+    views.sort(key=lambda each: not each.first)
     return System(
         id=name,
         name=clean(feature.name),
@@ -240,6 +248,7 @@ def overview(found: Answer) -> Figure | None:
     """All headlines that have a ratio, in one picture; None for none."""
     rows: list[dict[str, str | float | None]] = []
     cells: list[tuple[str, ...]] = []
+    labels: Counter[str] = Counter()
     for block in found.blocks:
         for entry in block.entries:
             for m in entry.measured:
@@ -247,9 +256,13 @@ def overview(found: Answer) -> Figure | None:
                     continue
                 low, high = m.ratio_ci95 or (m.ratio, m.ratio)
                 size, word = factor(m.unit, m.ratio)
+                label = f"{block.feature} {m.clock}"
+                # A line has one name: a second headline is numbered.
+                labels[label] += 1
+                again = f" {labels[label]}" if labels[label] > 1 else ""
                 rows.append(
                     {
-                        "name": clean(f"{block.feature} {m.clock}", charts.LABEL),
+                        "name": clean(label, charts.LABEL - len(again)) + again,
                         "ratio": m.ratio,
                         "low": max(low, m.ratio / 100),
                         "high": high,

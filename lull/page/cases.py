@@ -84,8 +84,9 @@ def cases_of(run: Run, feature: Feature) -> tuple[Case, ...]:
     )
 
 
-def view(case: Case, first: Sequence[str], name: str) -> CaseView:
-    """The case as the page has it. ``first`` are the metrics that count most."""
+def view(case: Case, first: Sequence[str], name: str, headline: bool) -> CaseView:
+    """The case as the page has it. ``first`` are the metrics that count most,
+    ``headline`` is that one is about it."""
     about = case.feature.metrics
     side = [m for m in case.metrics if m in about and about[m].supporting]
     main = [m for m in case.metrics if m not in side]
@@ -96,6 +97,7 @@ def view(case: Case, first: Sequence[str], name: str) -> CaseView:
     ]
     drawn = {metric: _figure(case, metric, f"{name}-{i}") for _, metric, i in figures}
     found = case.noise(main[0]) if main else None
+    told = [drawn[m] for there, m, _ in figures if there and drawn[m].verdict]
     return CaseView(
         id=name,
         title=clean(case.title),
@@ -104,6 +106,9 @@ def view(case: Case, first: Sequence[str], name: str) -> CaseView:
         shown=tuple(drawn[metric] for there, metric, _ in figures if there),
         quiet=tuple(drawn[metric] for there, metric, _ in figures if not there),
         supporting=_supporting(case, side) if side else None,
+        brief=f"{told[0].title}: {told[0].verdict}" if told else "no difference shown",
+        tone=told[0].tone if told else "same",
+        first=headline,
     )
 
 

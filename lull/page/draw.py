@@ -11,7 +11,6 @@ light or dark as the page is.
 
 from __future__ import annotations
 
-import copy
 import json
 import re
 from collections import defaultdict
@@ -25,6 +24,14 @@ Datum = Mapping[str, str | float | None]
 Spec = dict[str, Any]
 
 _SVG = "http://www.w3.org/2000/svg"
+_SIZE = "11px"  #: of most letters: said once
+#: What is said once, or goes without saying.
+_USUAL = {
+    ("font-family", "inherit"),
+    ("font-size", _SIZE),
+    ("opacity", "1"),
+    ("stroke-width", "1"),
+}
 _DROPPED = ("aria-hidden", "aria-roledescription", "role", "pointer-events", "class")
 _MOVE = re.compile(r"translate\((-?[\d.e-]+),(-?[\d.e-]+)\)")
 _NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
@@ -37,7 +44,7 @@ def svg(spec: Spec, data: Mapping[str, Sequence[Datum]]) -> str:
     """
     import vl_convert
 
-    vega = copy.deepcopy(_compiled(json.dumps(spec, sort_keys=True), tuple(data)))
+    vega = json.loads(_compiled(json.dumps(spec, sort_keys=True), tuple(data)))
     for dataset in vega["data"]:
         if dataset["name"] in data:
             dataset["values"] = list(data[dataset["name"]])
@@ -45,11 +52,11 @@ def svg(spec: Spec, data: Mapping[str, Sequence[Datum]]) -> str:
 
 
 @lru_cache(maxsize=64)
-def _compiled(spec: str, names: tuple[str, ...]) -> Any:
+def _compiled(spec: str, names: tuple[str, ...]) -> str:
     import vl_convert
 
     whole = {**json.loads(spec), "datasets": {name: [] for name in names}}
-    return vl_convert.vegalite_to_vega(whole)
+    return json.dumps(vl_convert.vegalite_to_vega(whole))
 
 
 def compact(markup: str) -> str:
@@ -67,6 +74,7 @@ def compact(markup: str) -> str:
     for name in ("xmlns", "version", "width", "height"):
         root.attrib.pop(name, None)
     root.set("aria-hidden", "true")
+    root.set("font-size", _SIZE.removesuffix("px"))
     ElementTree.register_namespace("", _SVG)
     text = ElementTree.tostring(root, encoding="unicode")
     text = text.replace(f' xmlns="{_SVG}"', "", 1)
@@ -104,16 +112,19 @@ def _clean(node: ElementTree.Element) -> None:
     for name in _DROPPED:
         node.attrib.pop(name, None)
     for name, value in list(node.attrib.items()):
-        if name in ("opacity", "stroke-width") and value == "1":
+        if (name, value) in _USUAL:
             del node.attrib[name]
         elif name not in ("fill", "stroke", "font-family"):
             node.set(name, _NUMBER.sub(_short, value))
     if node.get("transform") == "translate(0,0)":
         del node.attrib["transform"]
+    kept: list[ElementTree.Element] = []
     for child in list(node):
         _clean(child)
-        if _empty(child):
-            node.remove(child)
+        # A group that says nothing of what is in it.
+        bare = child.tag == f"{{{_SVG}}}g" and not child.attrib
+        kept += list(child) if bare else [] if _empty(child) else [child]
+    node[:] = kept
 
 
 def _empty(node: ElementTree.Element) -> bool:

@@ -76,7 +76,11 @@ class Promises:
 
 @dataclass(frozen=True)
 class CaseView:
-    """A case: what differs, what does not, and whatever else was counted."""
+    """A case: what differs, what does not, and whatever else was counted.
+
+    ``brief`` is its verdict in a line, in the tone of ``Verdict``; with
+    ``first`` it is what a headline is about, and is not folded.
+    """
 
     id: str
     title: str
@@ -85,6 +89,9 @@ class CaseView:
     shown: tuple[Figure, ...]
     quiet: tuple[Figure, ...]
     supporting: Table | None = None
+    brief: str = ""
+    tone: str = "same"
+    first: bool = False
 
 
 @dataclass(frozen=True)

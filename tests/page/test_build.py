@@ -157,3 +157,21 @@ def test_a_feature_that_nobody_knows_has_its_rows() -> None:
     system = only(found)
     assert system.name == "walk" and system.verdicts == ()
     assert len(system.cases) == 2
+
+
+def test_a_headlines_case_is_first_and_the_others_are_a_line_each() -> None:
+    feature = synthetic.feature()
+    turned = feature.model_copy(update={"cases": feature.cases[::-1]})
+    first, other = only(made(runs.run(feature=turned, found=runs.samples()))).cases
+    assert (first.title, first.first) == ("zombies zombies=30000", True)
+    assert (other.title, other.first) == ("sleepers sleepers=50", False)
+    assert other.brief.startswith("total: lull is 0.1") and other.tone == "better"
+
+
+def test_two_headlines_are_two_lines_of_the_picture() -> None:
+    feature = synthetic.feature()
+    twice = feature.model_copy(update={"headlines": feature.headlines * 2})
+    found = made(runs.run(), feature=twice).overview
+    assert found is not None
+    assert ">walk insn<" in found.svg and ">walk insn 2<" in found.svg
+    assert len(found.table.rows) == 2
