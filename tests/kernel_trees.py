@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -25,6 +26,14 @@ BASE = "6.12"
 
 #: The features themselves.
 OURS = "kernel/lull/"
+
+#: What checkpatch says of every trace event and every defining macro.
+_EXPECTED = re.compile(
+    r"include/trace/events/.*CHECK: (Alignment should match|Lines should not end)"
+    r"|CHECK: Macro argument reuse"
+    # It takes the word Kconfig in a path for the file's own name.
+    r"|It's generally not useful to have the filename"
+)
 
 
 def hooked(base: str = BASE) -> tuple[str, ...]:
@@ -97,3 +106,14 @@ def run(command: Sequence[str], tree: Path) -> str:
     done = subprocess.run(command, cwd=tree, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout + done.stderr
+
+
+def checkpatch(*words: str | Path) -> list[str]:
+    """What the kernel's own checkpatch.pl --strict says, but for what it must."""
+    tree = fetch(load_base(BASE), Cache(), silent).tree
+    command = ["perl", str(tree / "scripts/checkpatch.pl"), "--strict", "--terse"]
+    command += ["--no-summary", *map(str, words)]
+    # In the tree: elsewhere it takes context lines for whole files.
+    done = subprocess.run(command, cwd=tree, capture_output=True, text=True)
+    lines = [line for line in done.stdout.splitlines() if ": " in line]
+    return [line for line in lines if not _EXPECTED.search(line)]

@@ -4,21 +4,17 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from lull.kernels import source
-from lull.kernels.bases import load_base
-from lull.kernels.cache import Cache
 from lull.kernels.inputs import gather
-from lull.kernels.update import silent
 from lull.model import Arm
 from lull.proof.stamps import Stamps
 from tests.kernel_trees import (
     BASE,
     OURS,
+    checkpatch,
     configure,
     hooked,
     kernel_parts,
@@ -30,24 +26,6 @@ pytestmark = pytest.mark.vm
 
 ME = "tests/test_kernel_style.py"
 ROOT = Path(__file__).resolve().parents[1]
-
-#: What checkpatch says of every trace event and every defining macro.
-_EXPECTED = re.compile(
-    r"include/trace/events/.*CHECK: (Alignment should match|Lines should not end)"
-    r"|CHECK: Macro argument reuse"
-    # It takes the word Kconfig in a path for the file's own name.
-    r"|It's generally not useful to have the filename"
-)
-
-
-def checkpatch(*words: str | Path) -> list[str]:
-    tree = source.fetch(load_base(BASE), Cache(), silent).tree
-    command = ["perl", str(tree / "scripts/checkpatch.pl"), "--strict", "--terse"]
-    command += ["--no-summary", *map(str, words)]
-    # In the tree: elsewhere it takes context lines for whole files.
-    done = subprocess.run(command, cwd=tree, capture_output=True, text=True)
-    lines = [line for line in done.stdout.splitlines() if ": " in line]
-    return [line for line in lines if not _EXPECTED.search(line)]
 
 
 def kernel_files() -> list[Path]:

@@ -252,7 +252,7 @@ def _promise(
 ) -> Promise:
     samples = cases.get(case_key(feature, item.workload, item.params), ())
     measured, apart = _measured(item, samples, clock)
-    text = _text(item)
+    text = promise_text(item)
     promise = Promise(
         text=text, ok=False, measured=measured, aim=item.aim, feature=feature.name
     )
@@ -299,8 +299,8 @@ def _measured(
     return found.ratio, found.significant
 
 
-def _text(item: Expectation) -> str:
-    """``freezer_total lull <= 0.125 of stock at 30000 zombies``."""
+def promise_text(item: Expectation) -> str:
+    """What is promised: ``freezer_total lull <= 0.125 of stock at 30000 zombies``."""
     bounds = []
     if item.min is not None:
         bounds.append(f">= {item.min:g}")
