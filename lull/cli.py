@@ -42,6 +42,7 @@ from lull.report.promises import points_of
 from lull.report.summary import to_json
 from lull.runs.experiment import Result, run
 from lull.runs.profiler import ProfileRequest, profile
+from lull.series.cli import series_command
 from lull.trees.cli import app as tree_app
 
 PAGE_LINES = 2  #: of the screen, which say where the page is
@@ -60,6 +61,7 @@ app.add_typer(tree_app, name="tree")
 tree_app.command("fit")(fit_command)
 app.command("graph")(graph_command)
 app.command("soak")(soak_command)
+app.command("series")(series_command)
 app.command("proofs")(proofs_command)
 app.command("report")(report_command)
 

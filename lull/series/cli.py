@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""``lull series``: features in, a folder of patches out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lull.errors import UsageError
+from lull.host.files import repo_root, shown_path
+from lull.host.progress import open_progress
+from lull.kernels import source
+from lull.kernels.bases import DEFAULT_BASE, Base, load_base
+from lull.kernels.cache import Cache
+from lull.series.folder import publish, refuse
+from lull.series.mails import need_git
+from lull.series.pristine import Pristine, look
+from lull.series.series import Reader, files, order, planner, table_of
+from lull.series.stages import DoesNotFit
+
+
+def series_command(
+    features: Annotated[list[str], typer.Argument(help="Whose patches.")],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="A new folder, or an empty one.")
+    ],
+    base: Annotated[str, typer.Option(help="For which kernel.")] = DEFAULT_BASE,
+    reader: Annotated[
+        Reader | None,
+        typer.Option("--for", help="Else all of it, a patch a hook."),
+    ] = None,
+    tree: Annotated[
+        Path | None,
+        typer.Option(help="A tree of the base that is yours. [default: the lab's]"),
+    ] = None,
+    run: Annotated[
+        Path | None,
+        typer.Option(help="A run's folder: its table for the cover letter."),
+    ] = None,
+) -> None:
+    """Write features as patches for an untouched tree."""
+    record, root = load_base(base), repo_root()
+    wanted = order(features, base, reader, root)
+    refuse(output)
+    need_git()
+    table = None if run is None else table_of(run, wanted)
+    plan = planner(wanted, root)
+    pristine = look(tree, record) if tree else _sources(record)
+    try:
+        steps = plan(pristine.read)
+    except DoesNotFit as error:
+        if tree is None:
+            raise
+        raise UsageError(
+            f"Lull's changes do not fit this tree: {error.what}",
+            where=str(tree),
+            hint=f"a tree of Linux {base} as it was released",
+        ) from error
+    made = files(wanted, steps, pristine, root, table)
+    publish(output, made)
+    added = [name for name in wanted.names if name not in features]
+    if added:
+        print(f"with {', '.join(added)}, which is needed")
+    patches = sum(name.endswith(".patch") for name in made)
+    print(f"{patches} patches for Linux {pristine.version} in {shown_path(output)}")
+
+
+def _sources(base: Base) -> Pristine:
+    with open_progress() as progress:
+        got = source.fetch(base, Cache(), progress.update)
+    return Pristine(got.tree, got.version)

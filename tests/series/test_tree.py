@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Series of the project itself, for the base's own sources."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lull.host.files import repo_root
+from lull.kernels.bases import load_base
+from lull.kernels.cache import Cache, link_tree, remove_tree
+from lull.kernels.config import check_config, merge_command
+from lull.kernels.inputs import gather
+from lull.kernels.source import fetch
+from lull.kernels.verify import sections
+from lull.kernels.workspace import Change, decode, encode, plan_changes, sync
+from lull.model import Arm
+from lull.proof.stamps import Stamps
+from lull.series.distro import fragment
+from lull.series.pristine import Pristine
+from lull.series.series import Reader, entries, files, order, planner
+from lull.series.stages import Step, final, only
+from tests.kernel_trees import (
+    BASE,
+    OURS,
+    checkpatch,
+    configure,
+    hooked,
+    kernel_parts,
+    make,
+    opened,
+    run,
+)
+from tests.series.made import am, checkout, contents, patch
+
+pytestmark = pytest.mark.vm
+
+ME = ("tests/series/test_tree.py", "tests/series/made.py")
+ROOT = repo_root()
+ALL = tuple(name for name in entries(ROOT) if name)
+#: Those of which somebody has said what they come to without modes.
+UPSTREAM = [name for name in ALL if entries(ROOT)[name].upstream]
+READERS = [pytest.param(None, id="steps"), Reader.DISTRO]
+
+#: There is no entry in MAINTAINERS, and three lines of help may say it all.
+STYLE = ("--no-signoff", "--showfile", "--ignore=FILE_PATH_CHANGES")
+HELP = "--min-conf-desc-length=3"
+
+
+@pytest.fixture(scope="module")
+def pristine() -> Pristine:
+    source = fetch(load_base(BASE), Cache())
+    return Pristine(source.tree, source.version)
+
+
+def planned(
+    pristine: Pristine, names: tuple[str, ...], reader: Reader | None
+) -> list[Step]:
+    return planner(order(names, BASE, reader, ROOT), ROOT)(pristine.read)
+
+
+def written(
+    pristine: Pristine, names: tuple[str, ...], reader: Reader | None, place: Path
+) -> list[Path]:
+    place.mkdir()
+    wanted = order(names, BASE, reader, ROOT)
+    found = files(wanted, planned(pristine, names, reader), pristine, ROOT)
+    for name, data in found.items():
+        (place / name).write_bytes(data)
+    return sorted(place.glob("*.patch"))
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("names", [ALL, *((n,) for n in ALL)], ids="+".join)
+def test_applied_it_is_the_labs_tree_byte_for_byte(
+    names: tuple[str, ...], reader: Reader | None, pristine: Pristine, tmp_path: Path
+) -> None:
+    """So that a kernel built from it is the lab's, whose builds compare."""
+    mails = written(pristine, names, reader, tmp_path / "mails")
+    wanted = order(names, BASE, reader, ROOT).names
+    inputs = only(gather(ROOT, BASE, Arm.LULL), ROOT, wanted)
+    if names == ALL:
+        assert inputs == gather(ROOT, BASE, Arm.LULL)
+    changes = plan_changes(inputs, pristine.read)
+    before = {path: pristine.read(path) for path in changes}
+    after = {path: change.data for path, change in changes.items()}
+    assert None in before.values() and None not in after.values()
+    with_git = checkout(tmp_path / "git", before)
+    am(with_git, mails)
+    assert contents(with_git) == after
+    without = checkout(tmp_path / "patch", before)
+    said = patch(without, mails)
+    assert contents(without) == after
+    assert "fuzz" not in said and "offset" not in said
+
+
+@pytest.mark.parametrize("name", UPSTREAM)
+def test_upstream_git_and_patch_take_it_alike(
+    name: str, pristine: Pristine, tmp_path: Path
+) -> None:
+    letter, *mails = written(pristine, (name,), Reader.UPSTREAM, tmp_path / "mails")
+    after = final(planned(pristine, (name,), Reader.UPSTREAM))
+    before = {path: pristine.read(path) for path in after}
+    with_git = checkout(tmp_path / "git", before)
+    am(with_git, mails)
+    assert contents(with_git) == {path: c.data for path, c in after.items()}
+    without = checkout(tmp_path / "patch", before)
+    said = patch(without, mails)
+    assert contents(without) == contents(with_git)
+    assert "fuzz" not in said and "offset" not in said
+    for mail in mails:
+        added = [ln for ln in mail.read_text().split("\n") if ln.startswith("+")]
+        assert added and not [line for line in added if "lull" in line.lower()]
+    assert "[empty: no run was named" in letter.read_text()
+
+
+@pytest.mark.seconds(120)
+@pytest.mark.parametrize(
+    ("names", "reader"),
+    [
+        pytest.param(ALL, None, id="steps"),
+        pytest.param(ALL, Reader.DISTRO, id="distro"),
+        *(pytest.param((n,), Reader.UPSTREAM, id=f"{n}-upstream") for n in UPSTREAM),
+    ],
+)
+def test_checkpatch_is_silent(
+    names: tuple[str, ...],
+    reader: Reader | None,
+    pristine: Pristine,
+    tmp_path: Path,
+    stamp: Stamps,
+) -> None:
+    mails = written(pristine, names, reader, tmp_path / "mails")
+    with stamp(kernel_parts(Arm.LULL, *ME, *_says())) as new:
+        if new:
+            found = checkpatch(*STYLE, HELP, *mails)
+            assert not found, "\n".join(found)
+
+
+def _says() -> list[str]:
+    """What a series is made by and from, besides the kernel's files."""
+    rooms = [*ROOT.glob("lull/series/*.py"), *ROOT.glob("features/*/*.toml")]
+    rooms.append(ROOT / "kernel/series.toml")
+    return sorted(path.relative_to(ROOT).as_posix() for path in rooms)
+
+
+@pytest.mark.seconds(15)
+def test_the_fragment_beside_them_is_what_they_need(
+    pristine: Pristine, tmp_path: Path, stamp: Stamps
+) -> None:
+    """On top of what the untouched kernel has: each option takes."""
+    with stamp(kernel_parts(Arm.LULL, *ME, *_says())) as new:
+        if not new:
+            return
+        beside = tmp_path / "lull.config"
+        beside.write_text(fragment(ALL, entries(ROOT)))
+        stock = gather(ROOT, BASE, Arm.STOCK).fragments
+        with opened(Arm.LULL) as tree:
+            obj = tmp_path / "obj"
+            obj.mkdir()
+            make(tree, obj, "allnoconfig")
+            run(merge_command(tree, obj, [*stock, beside]), tree)
+            make(tree, obj, "olddefconfig")
+        config = (obj / ".config").read_text()
+        check_config([(beside.name, beside.read_text())], config)
+
+
+@pytest.mark.proof
+@pytest.mark.seconds(900)
+@pytest.mark.parametrize("on", [True, False], ids=["on", "off"])
+def test_the_tree_compiles_after_each_patch(
+    on: bool, pristine: Pristine, tmp_path: Path, stamp: Stamps
+) -> None:
+    """All objects that any of them changes, without a warning: make compiles
+    again what sees a difference."""
+    with stamp(kernel_parts(Arm.LULL, *ME, *_says())) as new:
+        if new:
+            extra = "" if on else "# CONFIG_LULL is not set"
+            targets = (OURS,) if on else ()
+            series = planned(pristine, ALL, None)
+            label = "on" if on else "off"
+            compile_each(series, pristine, tmp_path, label, extra, targets)
+
+
+@pytest.mark.proof
+@pytest.mark.seconds(120)
+@pytest.mark.parametrize("name", UPSTREAM)
+def test_upstream_it_compiles_after_each_patch(
+    name: str, pristine: Pristine, tmp_path: Path, stamp: Stamps
+) -> None:
+    with stamp(kernel_parts(Arm.LULL, *ME, *_says())) as new:
+        if new:
+            series = planned(pristine, (name,), Reader.UPSTREAM)
+            compile_each(series, pristine, tmp_path, name)
+
+
+@pytest.mark.proof
+@pytest.mark.seconds(120)
+@pytest.mark.parametrize("name", UPSTREAM)
+def test_upstream_is_the_code_that_the_best_mode_runs(
+    name: str, pristine: Pristine, tmp_path: Path, stamp: Stamps
+) -> None:
+    """The compiler makes the same of both: of the series, and of the lab's files
+    with the functions that tell the modes apart made constants."""
+    with stamp(kernel_parts(Arm.LULL, *ME, *_says())) as new:
+        if not new:
+            return
+        series = planned(pristine, (name,), Reader.UPSTREAM)
+        changed = final(series)
+        objects = sorted(p[:-1] + "o" for p in changed if p.endswith(".c"))
+        found = []
+        for number, changes in enumerate((changed, in_force(name, pristine))):
+            with opened_with(changes, pristine, f"{name}-code") as tree:
+                obj = tmp_path / str(number)
+                configure(tree, Arm.LULL, obj, "CONFIG_WERROR=y")
+                make(tree, obj, "-j2", *objects)
+                found.append({name: code(obj / name) for name in objects})
+        for path in objects:
+            assert found[0][path], path
+            assert found[0][path] == found[1][path], path
+
+
+def in_force(name: str, pristine: Pristine) -> dict[str, Change]:
+    """The lab's files without the hooks that are left out, one mode for good."""
+    says = entries(ROOT)[name].upstream
+    assert says is not None
+    inputs = only(gather(ROOT, BASE, Arm.LULL), ROOT, [name])
+    hooks = tuple(hook for hook in inputs.hooks if hook.stem not in says.skip)
+    changes = plan_changes(replace(inputs, hooks=hooks), pristine.read)
+    header = f"include/linux/lull_{name}.h"
+    text = decode(changes[header].data or b"")
+    values = {**dict.fromkeys(says.true, "true"), **dict.fromkeys(says.false, "false")}
+    for function, value in values.items():
+        body = rf"(static inline bool {function}\(void\)\n{{\n)\treturn .*;\n}}"
+        text, count = re.subn(body, rf"\1\treturn {value};\n}}", text)
+        assert count == 1, function
+    for function in says.drop:
+        line = rf"^void ({function}\(.*\));$"
+        text = re.sub(line, r"static inline void \1 { }", text, flags=re.MULTILINE)
+    # Test kernels have a second set of some.
+    text = re.sub(r"#if defined\(CONFIG_LULL_\w+\) && .*DEBUG\)", "#if 0", text)
+    done = {**changes, header: replace(changes[header], data=encode(text))}
+    # A hook that is left out may be the one that includes it.
+    include = b"#include <linux/lull_%s.h>\n" % name.encode()
+    for path, change in changes.items():
+        if _is_c(path) and change.data and include not in change.data:
+            done[path] = replace(change, data=include + change.data)
+    return done
+
+
+def code(path: Path) -> dict[str, bytes]:
+    """What the CPU executes."""
+    found = sections(path.read_bytes())
+    return {name: data for name, data in found.items() if ".text" in name}
+
+
+@contextmanager
+def opened_with(
+    changes: Mapping[str, Change], pristine: Pristine, label: str
+) -> Iterator[Path]:
+    """A tree of its own with these changes, gone when the block ends. Who has
+    another ``label`` does not wait."""
+    cache = Cache()
+    # Where ccache knows paths from those of other trees.
+    tree = cache.work / f"{BASE}-series-{label}"
+    with cache.lock(tree.name):
+        try:
+            link_tree(pristine.tree, tree)
+            sync(pristine.tree, tree, dict(changes), set())
+            yield tree
+        finally:
+            remove_tree(tree)
+
+
+def compile_each(
+    series: list[Step],
+    pristine: Pristine,
+    obj: Path,
+    label: str,
+    extra: str = "",
+    targets: tuple[str, ...] = (),
+) -> None:
+    """Compile what is hooked after each step."""
+    wanted = sorted({*hooked(), *(p[:-1] + "o" for p in final(series) if _is_c(p))})
+    with opened_with({}, pristine, label) as tree:
+        configure(tree, Arm.LULL, obj, f"CONFIG_WERROR=y\n{extra}")
+        for count, step in enumerate(series, 1):
+            sync(pristine.tree, tree, dict(step.changes), set())
+            there = [o for o in wanted if (tree / o).with_suffix(".c").is_file()]
+            try:
+                # What was no option yet was lost from the configuration.
+                if any("Kconfig" in path for path in step.changes):
+                    configure(tree, Arm.LULL, obj, f"CONFIG_WERROR=y\n{extra}")
+                make(tree, obj, "-j2", *targets, *there)
+            except AssertionError as error:
+                where = f"after patch {count}, {step.words.title}"
+                raise AssertionError(f"{where}: {error}") from error
+
+
+def _is_c(path: str) -> bool:
+    """A kernel's own file: ours are compiled as a folder, or not at all."""
+    return path.endswith(".c") and not path.startswith(OURS)

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A series without frame, modes and tests: what is left, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lull.errors import LabError, LullError, UsageError
+from lull.series.pristine import Pristine
+from lull.series.series import Reader, files, order, planner, table_of
+from tests.series.made import project, put, tree
+
+BASE = "6.12"
+
+SAYS = """
+[upstream]
+true = ["lull_freeze_on"]
+drop = ["lull_freeze_count"]
+skip = ["0003-compare"]
+tests = "Some."
+rename = { lull_freeze_wait = "freezer_wait" }
+[upstream.cover]
+title = "freezer: wait"
+text = "Why all of it."
+[upstream.words."0002-wait"]
+title = "freezer: wait for it"
+text = "Why."
+[[upstream.declare]]
+hook = "0002-wait"
+file = "include/linux/freezer.h"
+after = "int freezer;"
+text = "int waits;"
+[[upstream.edit]]
+file = "kernel/freezer.c"
+old = "int nr, unused;"
+new = "int nr;"
+"""
+
+WAIT = """\
+Subject: [PATCH] freezer: let Lull wait
+
+Why, in all modes.
+
+diff --git a/kernel/freezer.c b/kernel/freezer.c
+--- a/kernel/freezer.c
++++ b/kernel/freezer.c
+@@ -14,2 +14,5 @@
+ line 14
++#include "lull_near.h"
++	if (lull_freeze_on())
++		lull_freeze_wait();
+ line 15
+"""
+
+COMPARE = """\
+Subject: [PATCH] freezer: compare
+
+Why.
+
+diff --git a/kernel/freezer.c b/kernel/freezer.c
+--- a/kernel/freezer.c
++++ b/kernel/freezer.c
+@@ -18,2 +18,3 @@
+ line 18
++lull_compare();
+ line 19
+"""
+
+NEAR = """\
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* For kernel/freezer.c: it waits (FZ5). */
+#ifdef CONFIG_LULL_FREEZE
+static void lull_freeze_wait(void)
+{
+	int nr, unused;
+
+	lull_freeze_count(FREEZE_WAITS, 1);
+}
+#else
+static void lull_freeze_wait(void) { }
+#endif
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    root = project(tmp_path / "project")
+    room = root / "features/freeze"
+    put(room / "series.toml", (room / "series.toml").read_text() + SAYS)
+    put(room / "hooks/6.12/0002-wait.patch", WAIT)
+    put(room / "hooks/6.12/0003-compare.patch", COMPARE)
+    put(room / "kernel/kernel/lull_near.h", NEAR)
+    return root
+
+
+@pytest.fixture
+def pristine(tmp_path: Path) -> Pristine:
+    place = tree(tmp_path / "tree")
+    put(place / "include/linux/freezer.h", "int freezer;\n")
+    return Pristine(place, "6.12.117")
+
+
+def made(root: Path, pristine: Pristine, table: str | None = None) -> dict[str, str]:
+    wanted = order(["freeze"], BASE, Reader.UPSTREAM, root)
+    steps = planner(wanted, root)(pristine.read)
+    found = files(wanted, steps, pristine, root, table)
+    return {name: data.decode() for name, data in found.items()}
+
+
+def change(root: Path, old: str, new: str) -> None:
+    says = root / "features/freeze/series.toml"
+    assert old in says.read_text()
+    says.write_text(says.read_text().replace(old, new))
+
+
+def test_what_is_left_of_a_hook_and_its_header(root: Path, pristine: Pristine) -> None:
+    found = made(root, pristine)
+    # Of the first hook nothing is left: it included a header.
+    assert list(found) == ["0000-cover-letter.patch", "0001-freezer-wait-for-it.patch"]
+    text = found["0001-freezer-wait-for-it.patch"]
+    assert "Subject: [PATCH 1/1] freezer: wait for it\n\nWhy.\n---" in text
+    added = [line[1:] for line in text.split("\n") if line.startswith("+")]
+    assert added == [
+        "++ b/include/linux/freezer.h",
+        "int waits;",
+        "++ b/kernel/freezer.c",
+        "/* It waits. */",
+        "static void freezer_wait(void)",
+        "{",
+        "\tint nr;",
+        "}",
+        "\tfreezer_wait();",
+    ]
+
+
+def test_a_cover_letter_has_the_places_of_what_was_not_measured(
+    root: Path, pristine: Pristine
+) -> None:
+    letter = made(root, pristine)["0000-cover-letter.patch"]
+    assert "Subject: [PATCH 0/1] freezer: wait\n" in letter
+    for part in ("Why all of it.", "[empty: no run was named", "[empty: it has not"):
+        assert part in letter
+    assert "lull run freeze --base 6.12 --clock insn" in letter
+    assert "1 file" in letter or "2 files" in letter
+    assert "***" not in letter
+
+
+def test_a_runs_table_is_quoted(root: Path, pristine: Pristine) -> None:
+    letter = made(root, pristine, "a b\n1 2")["0000-cover-letter.patch"]
+    assert "What it brings\na b\n1 2\n\n" in letter
+    assert "no run was named" not in letter
+
+
+def run_folder(place: Path, feature: str, base: str = BASE) -> Path:
+    row = {
+        "feature": feature,
+        "workload": "load",
+        "metric": "time",
+        "unit": "ns",
+        "params": {},
+        "mode": "lull",
+        "n": 1,
+        "median": 1,
+        "ci95": None,
+    }
+    summary = {
+        "schema": 1,
+        "base": base,
+        "kernel": "6.12.117",
+        "clock": "insn",
+        "accel": "tcg",
+        "cpus": 2,
+        "rows": [row],
+        "expectations": [],
+        "ok": True,
+    }
+    put(place / "summary.json", json.dumps(summary))
+    put(place / "table.txt", "the table\n")
+    return place
+
+
+def test_it_has_to_be_a_run_of_that(root: Path, tmp_path: Path) -> None:
+    wanted = order(["freeze"], BASE, Reader.UPSTREAM, root)
+    assert table_of(run_folder(tmp_path / "run", "freeze"), wanted) == "the table"
+    for other in (
+        run_folder(tmp_path / "other", "zfree"),
+        run_folder(tmp_path / "old", "freeze", "6.1"),
+    ):
+        with pytest.raises(UsageError, match="a run of"):
+            table_of(other, wanted)
+    with pytest.raises(UsageError, match="no run"):
+        table_of(tmp_path / "nowhere", wanted)
+    (tmp_path / "run/table.txt").unlink()
+    with pytest.raises(UsageError, match="cannot be read"):
+        table_of(tmp_path / "run", wanted)
+    with pytest.raises(UsageError, match="for a cover letter"):
+        table_of(tmp_path / "run", order(["freeze"], BASE, None, root))
+
+
+def test_a_feature_of_which_nobody_has_said_what_it_comes_to(root: Path) -> None:
+    wanted = order(["thaw"], BASE, Reader.UPSTREAM, root)
+    assert wanted.names == ("thaw",)
+    with pytest.raises(UsageError, match="no series for upstream of thaw") as caught:
+        planner(wanted, root)
+    assert "--for distro" in caught.value.hint
+
+
+def test_it_is_of_one_feature(root: Path) -> None:
+    with pytest.raises(UsageError, match="one feature"):
+        order(["freeze", "thaw"], BASE, Reader.UPSTREAM, root)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "match"),
+    [
+        ("0003-compare", "0003-other", "there is no hook 0003-other"),
+        ('skip = ["0003-compare"]', "", "Lull is left in kernel/freezer.c: 'lull_comp"),
+        ('drop = ["lull_freeze_count"]', "", "Lull is left"),
+        (
+            'rename = { lull_freeze_wait = "freezer_wait" }',
+            "",
+            "'static void lull_free",
+        ),
+        ("int nr, unused;", "int no;", "nothing to replace: 'int no;'"),
+        ('"int freezer;"', '"int frozen;"', "not one of it, but 0"),
+        ('true = ["lull_freeze_on"]', "", "Lull is left"),
+        ('words."0002-wait"', 'words."0001-call"', "the message speaks of Lull"),
+    ],
+)
+def test_what_does_not_come_out_right_is_refused(
+    root: Path, pristine: Pristine, old: str, new: str, match: str
+) -> None:
+    change(root, old, new)
+    with pytest.raises(LullError, match=match):
+        made(root, pristine)
+
+
+def test_what_is_replaced_is_there_once(root: Path, pristine: Pristine) -> None:
+    header = root / "features/freeze/kernel/kernel/lull_near.h"
+    header.write_text(NEAR.replace("\tint nr,", "\tint nr, unused;\n\tint nr,"))
+    with pytest.raises(LabError, match="not one of it, but 2"):
+        made(root, pristine)
