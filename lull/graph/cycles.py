@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Set
 from dataclasses import dataclass, field, replace
 
@@ -20,10 +19,21 @@ from lull.graph.recording import (
 )
 from lull.trees.model import Phase
 
+#: A trace of several CPUs is in order to about this.
+_SLACK_S = 1e-3
+NO_END = "a callback does not end: its time is not known, and counts as nothing"
+
 #: Where one of these begins a second time, a new cycle begins. (The noirq
 #: phases repeat inside a cycle: s2idle walks them at every wake-up.)
 _FIRST = (PREPARE, "dpm_suspend", "dpm_suspend_late")
 _EARLY = ("suspend_enter", *_FIRST)
+#: The walks, none of which runs while another does; but where the one down
+#: fails the one up runs inside it.
+_WALKS = frozenset({PREPARE, *PHASE, COMPLETE})
+_BACK = {
+    "dpm_suspend_noirq": "dpm_resume_noirq",
+    "dpm_suspend_late": "dpm_resume_early",
+}
 
 
 def build(events: Iterable[Event], known: Set[str]) -> tuple[Cycle, ...]:
@@ -88,7 +98,7 @@ class _Builder:
     seen: set[str] = field(default_factory=set)
     calls: list[Callback] = field(default_factory=list)
     prepared: list[Named] = field(default_factory=list)
-    running: dict[int, list[_Open]] = field(default_factory=lambda: defaultdict(list))
+    running: dict[int, _Open] = field(default_factory=dict)
     tally: Tally = field(default_factory=Tally)
     last: float = 0.0
 
@@ -113,6 +123,8 @@ class _Builder:
 
     def _mark(self, mark: Mark) -> None:
         if mark.begin:
+            if mark.action in _WALKS:
+                self._cut(mark)
             self.marks.append(mark)
             self.seen.add(mark.action)
             return
@@ -122,13 +134,27 @@ class _Builder:
                 break
         else:
             self.tally.add(f"{mark.action} ends without having begun", mark.line)
-            if mark.action in PHASE and mark.action not in self.seen:
+            if (phase := PHASE.get(mark.action)) and mark.action not in self.seen:
                 self.seen.add(mark.action)
+                self._abandon(phase, mark.time)
                 self._span(mark.action, mark, None, mark.time, True)
             return
         self._span(mark.action, begin, begin.time, mark.time, True)
         if phase := PHASE.get(mark.action):
             self._abandon(phase, mark.time)
+
+    def _cut(self, mark: Mark) -> None:
+        """End the walks that are open where ``mark`` begins another one."""
+        for each in [m for m in self.marks if m.action in _WALKS]:
+            self._abandon(PHASE.get(each.action), mark.time)
+            if _BACK.get(each.action) != mark.action:
+                self.marks.remove(each)
+                self._lost(each, mark.time)
+
+    def _lost(self, mark: Mark, end: float) -> None:
+        """A walk of which the end is not recorded: at ``end`` it is over."""
+        self.tally.add(f"{mark.action} begins and does not end", mark.line)
+        self._span(mark.action, mark, mark.time, end, False)
 
     def _span(
         self, action: str, mark: Mark, start: float | None, end: float, ended: bool
@@ -149,29 +175,30 @@ class _Builder:
         if phase is None and start.down:
             driver, device = split(start.who, self.known)
             self.prepared.append(Named(device, driver, start.parent))
-        self.running[start.pid].append(_Open(start, phase))
+        # No callback runs inside another of the same task: an end was lost.
+        if lost := self.running.pop(start.pid, None):
+            self._close(lost, start.time, 0, False)
+        self.running[start.pid] = _Open(start, phase)
 
     def _end(self, end: End) -> None:
         # By task, not by name: two devices may have the same one.
-        stack = self.running[end.pid]
-        for at in range(len(stack) - 1, -1, -1):
-            if stack[at].start.who == end.who:
-                for lost in stack[at + 1 :]:
-                    self._close(lost, end.time, 0, False)
-                self._close(stack[at], end.time, end.err, True)
-                del stack[at:]
-                return
-        self.tally.add("a callback ends without having started", end.line)
+        call = self.running.get(end.pid)
+        if call is None or call.start.who != end.who:
+            self.tally.add("a callback ends without having started", end.line)
+            return
+        del self.running[end.pid]
+        self._close(call, end.time, end.err, True)
 
     def _close(self, call: _Open, time: float, err: int, ended: bool) -> None:
         start = call.start
         if not ended:
-            self.tally.add("a callback starts and does not end", start.line)
+            self.tally.add(NO_END, start.line)
         if time < start.time:
             self.tally.add("time runs backwards", start.line)
         if call.phase is None:
             return
         driver, device = split(start.who, self.known)
+        until = max(time, start.time)
         self.calls.append(
             Callback(
                 device,
@@ -179,47 +206,60 @@ class _Builder:
                 start.parent,
                 call.phase,
                 start.time,
-                max(time, start.time),
+                until if ended else start.time,
                 start.task,
                 start.pid,
                 err,
                 start.line,
                 ended,
+                until,
             )
         )
 
     def _abandon(self, phase: Phase | None, time: float) -> None:
         """Close what is still open in ``phase``, or everything for None."""
-        for pid, stack in self.running.items():
-            lost = [c for c in stack if phase is None or c.phase is phase]
-            for call in lost:
+        for pid, call in list(self.running.items()):
+            if phase is None or call.phase is phase:
+                del self.running[pid]
                 self._close(call, time, 0, False)
-            self.running[pid] = [c for c in stack if c not in lost]
 
     def finish(self) -> Cycle:
         self._abandon(None, self.last)
         for mark in self.marks:
-            if mark.action in (*PHASE, PREPARE, COMPLETE):
-                self.tally.add(f"{mark.action} begins and does not end", mark.line)
-                self._span(mark.action, mark, mark.time, self.last, False)
+            if mark.action in _WALKS:
+                self._lost(mark, self.last)
         spans = self._spans()
         calls = sorted(self.calls, key=lambda call: (call.start_s, call.line))
         if spans and not calls:
             self.tally.add("no callback of a device is recorded")
         for phase in Phase:
-            times = [(c.start_s, c.end_s) for c in calls if c.phase is phase]
+            times = [(c.start_s, c.last_s) for c in calls if c.phase is phase]
             if times and phase not in spans:
                 self.tally.add(f"begin and end of dpm_{phase} are not recorded")
                 first, last = min(s for s, _ in times), max(e for _, e in times)
                 # Who walked the list is not known: nobody's pid is -1.
                 spans[phase] = Span(f"dpm_{phase}", first, last, -1, 0, False)
+        kept = tuple(
+            self._bounded(call, spans[call.phase])
+            for call in calls
+            if _within(call, spans[call.phase])
+        )
         return Cycle(
             {phase: spans[phase] for phase in Phase if phase in spans},
-            tuple(c for c in calls if _within(c, spans[c.phase])),
+            kept,
             tuple(self.prepared),
             tuple(sorted(self.steps, key=lambda span: span.start_s)),
             self.tally.result(),
         )
+
+    def _bounded(self, call: Callback, span: Span) -> Callback:
+        """A callback that goes on after its phase has an end of another one."""
+        if call.last_s <= span.end_s + _SLACK_S:
+            return call
+        if call.ended:
+            self.tally.add(NO_END, call.line)
+        until = max(call.start_s, span.end_s)
+        return replace(call, end_s=call.start_s, ended=False, err=0, until_s=until)
 
     def _spans(self) -> dict[Phase, Span]:
         """One span a phase: the first way down, the last way up."""
@@ -239,13 +279,18 @@ class _Builder:
 
 
 def _unnest(spans: dict[Phase, Span]) -> dict[Phase, Span]:
-    """Where noirq suspend fails, its resume runs inside it: it ends there."""
-    down, up = spans.get(Phase.SUSPEND_NOIRQ), spans.get(Phase.RESUME_NOIRQ)
-    if down and up and down.start_s <= up.start_s and up.end_s <= down.end_s:
-        spans[Phase.SUSPEND_NOIRQ] = replace(down, end_s=up.start_s)
+    """Where a walk down fails, the one up runs inside it: it ends there."""
+    for down, up in _BACK.items():
+        outer, inner = spans.get(PHASE[down]), spans.get(PHASE[up])
+        if (
+            outer
+            and inner
+            and outer.start_s <= inner.start_s
+            and inner.end_s <= outer.end_s
+        ):
+            spans[PHASE[down]] = replace(outer, end_s=inner.start_s)
     return spans
 
 
 def _within(call: Callback, span: Span) -> bool:
-    slack = 1e-3  # A trace of several CPUs is in order to about this.
-    return span.start_s - slack <= call.start_s <= span.end_s + slack
+    return span.start_s - _SLACK_S <= call.start_s <= span.end_s + _SLACK_S

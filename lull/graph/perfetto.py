@@ -54,7 +54,7 @@ def to_json(cycle: Cycle, graph: Graph, paths: Iterable[CriticalRun]) -> str:
         key=lambda item: item[1].start_s,
     ):
         each = slices[id(call)] = clock.slice(
-            name, "callback", call.start_s, call.end_s, _args(call)
+            name, "callback", call.start_s, call.last_s, _args(call)
         )
         in_main = call.pid == cycle.spans[call.phase].pid
         (main if in_main else workers).append(each)

@@ -44,7 +44,8 @@ class Callback:
     """One call of a driver's, bus's or class's function for one device.
 
     ``driver`` may be empty, ``parent`` None. Without ``ended`` the end is not
-    recorded: ``end_s`` is then the last time known, and ``err`` 0.
+    recorded: ``end_s`` is then ``start_s``, so that nothing rests on a time that
+    nobody took, ``until_s`` when it has ended at the latest, and ``err`` 0.
     """
 
     device: str
@@ -58,11 +59,17 @@ class Callback:
     err: int = 0
     line: int = 0
     ended: bool = True
+    until_s: float = 0.0
 
     @property
     def us(self) -> float:
-        """How long it took, in microseconds."""
+        """How long it took, in microseconds; 0 where that is not recorded."""
         return (self.end_s - self.start_s) * 1e6
+
+    @property
+    def last_s(self) -> float:
+        """When it has ended at the latest."""
+        return self.end_s if self.ended else self.until_s
 
 
 @dataclass(frozen=True)

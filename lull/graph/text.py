@@ -78,7 +78,8 @@ def phases(
 
 def timeline(waits: Waits, most: int | None) -> list[str]:
     """The callbacks of a phase as bars, the ``most`` longest (None: all)."""
-    longest = sorted(waits.calls, key=lambda name: -waits.calls[name].us)[:most]
+    calls = waits.calls
+    longest = sorted(calls, key=lambda n: calls[n].start_s - calls[n].last_s)[:most]
     shown = sorted(longest, key=lambda name: waits.calls[name].start_s)
     number = len(waits.calls)
     which = f"the {len(shown)} longest of {number}" if len(shown) < number else "all"
@@ -90,9 +91,11 @@ def timeline(waits: Waits, most: int | None) -> list[str]:
     for name in shown:
         call = waits.calls[name]
         mark = "=" if waits.in_main(name) else "#"
-        err = f" err={call.err}" if call.err else ""
-        bar = _bar(waits, call, mark)
-        lines.append(f"  {_cut(name):<{_NAME}}|{bar}|{_ms(call.us / 1e3)}{err}")
+        bar = _bar(waits, call, mark if call.ended else "?")
+        took = (call.last_s - call.start_s) * 1e3
+        note = f" err={call.err}" if call.err else ""
+        note = note if call.ended else " at most"
+        lines.append(f"  {_cut(name):<{_NAME}}|{bar}|{_ms(took)}{note}")
     return lines
 
 
@@ -103,7 +106,7 @@ def _bar(waits: Waits, call: Callback, mark: str) -> str:
         share = (time - waits.span.start_s) / length
         return min(_BAR - 1, max(0, int(share * _BAR)))
 
-    first, last = column(call.start_s), column(call.end_s)
+    first, last = column(call.start_s), column(call.last_s)
     return (" " * first + mark * (last - first + 1)).ljust(_BAR)
 
 
@@ -172,8 +175,12 @@ def device(waits: Waits, name: str) -> list[str]:
         start = (step.call.start_s - waits.span.start_s) * 1e3
         after = f" {step.after}" if step.after else ""
         gap = f", {step.gap_s * 1e3:.3f} ms before it" if step.gap_s > 1e-4 else ""
+        took = f"took {step.ms:.3f} ms"
+        if not step.call.ended:
+            most = (step.call.last_s - step.call.start_s) * 1e3
+            took = f"took at most {most:.3f} ms: its end is lost"
         lines += [
-            f"  began at {start:.3f} ms, took {step.ms:.3f} ms",
+            f"  began at {start:.3f} ms, {took}",
             f"  {step.why}{after}{gap}{': ' + step.gap if step.gap else ''}",
         ]
     below = sorted(other for other, needs in waits.needs.items() if name in needs)

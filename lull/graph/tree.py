@@ -13,13 +13,17 @@ from lull.graph.cycles import Tally
 from lull.graph.recording import Callback, Caveat, Cycle, Named, Recording
 from lull.trees.model import Device, Phase, Tree, Work
 from lull.trees.names import unique
+from lull.trees.order import waits_for
 from lull.trees.reader import read as read_tree
 
 NO_LINKS = (
     "suppliers are not recorded: the order between devices that are not related"
     " by parent is unknown, and a predicted time may be too good"
 )
+BEYOND = "a callback ends after what waits for it has begun: it counts up to there"
 LONGEST_US = 60_000_000
+#: Two times of a trace are told apart from here on.
+_RESOLUTION_S = 1.5e-6
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,7 @@ def graph(recording: Recording, cycle: Cycle) -> Graph:
             )
         }
         calls = _named(_calls(cycle), named, tally)
-        return Graph(_measured(tree, calls), calls, True, tally.result())
+        return Graph(_measured(tree, calls, tally), calls, True, tally.result())
     by_key = _calls(cycle)
     prepared = list(_numbered(cycle.prepared))
     if not prepared:
@@ -85,6 +89,7 @@ def graph(recording: Recording, cycle: Cycle) -> Graph:
             )
         ),
         calls,
+        tally,
     )
     tally.add(NO_LINKS)
     return Graph(tree, calls, False, tally.result())
@@ -276,22 +281,51 @@ def _named(
     return found
 
 
-def _measured(tree: Tree, calls: Mapping[Phase, Mapping[str, Callback]]) -> Tree:
+def _measured(
+    tree: Tree, calls: Mapping[Phase, Mapping[str, Callback]], tally: Tally
+) -> Tree:
     """``tree`` with the recorded times: a callback's, without its waiting.
 
     dpm_run_callback() traces the call alone: what a device waits for its
-    parent or its children is before that.
+    parent or its children is before that. A time that is not known is 0, and
+    none goes beyond the beginning of what had to wait for it: so no chain of
+    them is longer than the phase that was recorded.
     """
+    us: dict[Phase, dict[str, int]] = {}
+    for phase, each in calls.items():
+        limit = _limits(tree, phase, each)
+        us[phase] = {}
+        for name, call in each.items():
+            if call.end_s > limit[name] + _RESOLUTION_S:
+                tally.add(BEYOND, call.line)
+            end = min(call.end_s, limit[name])
+            length = max(0, round((end - call.start_s) * 1e6))
+            us[phase][name] = min(LONGEST_US, length)
     return Tree(
         tuple(
             replace(
                 device,
                 work={
-                    phase: Work(min(LONGEST_US, round(calls[phase][device.name].us)))
+                    phase: Work(us[phase][device.name])
                     for phase in Phase
-                    if device.name in calls[phase]
+                    if device.name in us.get(phase, ())
                 },
             )
             for device in tree.devices
         )
     )
+
+
+def _limits(
+    tree: Tree, phase: Phase, calls: Mapping[str, Callback]
+) -> Mapping[str, float]:
+    """When each device had ended at the latest: what waits for it had begun."""
+    limit = dict.fromkeys((device.name for device in tree.devices), float("inf"))
+    needs = waits_for(tree, phase)
+    # Whoever waits comes before those that it waits for.
+    for device in tree.devices if phase.down else reversed(tree.devices):
+        name = device.name
+        begun = calls[name].start_s if name in calls else limit[name]
+        for other in needs[name]:
+            limit[other] = min(limit[other], begun)
+    return limit

@@ -117,6 +117,9 @@ def _why(graph: Graph, cycle: Cycle, phase: Phase, slots: Mapping[str, Slot]) ->
     span, calls = cycle.spans[phase], graph.calls[phase]
     if not span.ended:
         return "the phase is not recorded to its end"
+    lost = sum(not call.ended for call in calls.values())
+    if lost:
+        return f"the ends of {lost} callbacks are lost"
     bare = span.ms - covered_s(calls.values()) * 1e3
     late: dict[str, float] = {}
     for name, call in calls.items():

@@ -225,14 +225,51 @@ def test_without_marks_the_callbacks_say_which_phase_it_is() -> None:
     assert not cycle.complete
 
 
-def test_a_callback_that_does_not_end_lasts_to_the_end_of_its_phase() -> None:
+def test_a_callback_that_does_not_end_has_no_time_but_a_latest_end() -> None:
     lines = phase(0, 100, "dpm_suspend", call(10, 60, MAIN, "d dev", "bus [suspend]"))
     del lines[2]
     data = traces.text(lines)
     (found,) = only(data).callbacks
     assert not found.ended
-    assert found.us == pytest.approx(90)
-    assert missing(data, "a callback starts and does not end (line 8)")
+    assert found.us == 0
+    assert found.last_s == pytest.approx(100e-6)
+    assert missing(data, "a callback does not end")
+    assert missing(data, "(line 8)")
+
+
+def test_a_task_runs_one_callback_at_a_time() -> None:
+    lines = phase(
+        0,
+        100,
+        "dpm_suspend",
+        call(10, 20, DISK, "d first", "bus [suspend]"),
+        call(40, 60, DISK, "d second", "bus [suspend]"),
+    )
+    del lines[2]
+    first, second = only(traces.text(lines)).callbacks
+    assert (first.ended, first.last_s) == (False, pytest.approx(40e-6))
+    assert second.us == pytest.approx(20)
+
+
+def test_a_phase_whose_end_is_lost_ends_where_the_next_begins() -> None:
+    lines = [line for line in traces.cycle() if "dpm_suspend[2] end" not in line.rest]
+    data = traces.text(lines)
+    cycle = only(data)
+    span = cycle.spans[Phase.SUSPEND]
+    assert not span.ended
+    assert span.end_s == cycle.spans[Phase.SUSPEND_LATE].start_s
+    assert missing(data, "dpm_suspend begins and does not end")
+
+
+def test_late_suspend_that_fails_ends_where_its_resume_begins() -> None:
+    lines = [
+        mark(200, "dpm_suspend_late", True),
+        *phase(300, 400, "dpm_resume_early"),
+        mark(410, "dpm_suspend_late", False),
+    ]
+    span = only(traces.text(lines)).spans[Phase.SUSPEND_LATE]
+    assert span.ended
+    assert span.ms == pytest.approx(0.1)
 
 
 def test_an_end_without_a_start_is_counted() -> None:

@@ -10,8 +10,11 @@ from __future__ import annotations
 
 import base64
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+
+from lull.trees.model import Phase, Tree
+from lull.trees.schedule import Rules, Slot, schedule
 
 MAIN = ("sh", 100)
 DISK = ("kworker/u8:1", 201)
@@ -126,6 +129,49 @@ def cycle(us: int = 1_000_000) -> list[Line]:
         ),
         *phase(us + 80_000, us + 80_100, "dpm_complete"),
     ]
+
+
+#: What device_pm_callback_start says of each phase.
+INFO = {
+    Phase.SUSPEND: "bus [suspend]",
+    Phase.SUSPEND_LATE: "late bus [suspend]",
+    Phase.SUSPEND_NOIRQ: "noirq bus [suspend]",
+    Phase.RESUME_NOIRQ: "noirq bus [resume]",
+    Phase.RESUME_EARLY: "early bus [resume]",
+    Phase.RESUME: "bus [resume]",
+}
+
+
+def of_tree(tree: Tree, rules: Rules = Rules.STOCK) -> list[Line]:
+    """A cycle of ``tree`` as the model has it, a worker for each async device."""
+    us = 1_000_000
+    order = [f"d {_said(tree, d.name)}" for d in tree.devices]
+    calls = [call(i, i, MAIN, name, "[suspend]") for i, name in enumerate(order, 1)]
+    lines = phase(us, us + len(calls) + 1, "dpm_prepare", *calls)
+    us += len(calls) + 10
+    for each in Phase:
+        plan = schedule(tree, each, rules, cpus=len(tree.devices))
+        lines += of_slots(tree, each, us, plan.slots)
+        us += round(plan.makespan_us) + 20
+    return lines
+
+
+def of_slots(tree: Tree, each: Phase, us: int, slots: Mapping[str, Slot]) -> list[Line]:
+    """A phase that begins at ``us`` and in which devices ran when ``slots`` say."""
+    calls = []
+    for i, device in enumerate(tree.devices):
+        if each in device.work and device.name in slots:
+            slot = slots[device.name]
+            who = MAIN if slot.main else (f"kworker/u8:{i}", 1000 + i)
+            times = round(slot.start_us) + 5, round(slot.end_us) + 5
+            calls.append(call(*times, who, f"d {_said(tree, device.name)}", INFO[each]))
+    last = max((slot.end_us for slot in slots.values()), default=0)
+    return phase(us, us + round(last) + 10, f"dpm_{each}", *calls)
+
+
+def _said(tree: Tree, name: str) -> str:
+    parent = next(device.parent for device in tree.devices if device.name == name)
+    return f"{name}<{parent}" if parent else name
 
 
 def _tracefs(columns: str) -> Callable[[Line], str]:
