@@ -25,6 +25,15 @@ _LINE = re.compile(
     r"(?P<event>suspend_resume|device_pm_callback_start|device_pm_callback_end):"
     r"\s*(?P<rest>.*)"
 )
+#: The same in a trace of function_graph, which prints events as comments; the
+#: options funcgraph-abstime and -proc give the first and the third column:
+#:   88.269820 |   0)  sh-1852   |               |  /* suspend_resume: ... */
+_COMMENT = re.compile(
+    r"(?P<event>suspend_resume|device_pm_callback_start|device_pm_callback_end):"
+    r"\s*(?P<rest>.*\S)\s*\*/"
+)
+_SECONDS = re.compile(r"\s*(\d{1,12}\.\d{1,9})\s*")
+_WHO = re.compile(r"\s*(?:\d{1,5}\)\s*)?(\S.*)-(\d{1,10})\s*")
 _MARK = re.compile(r"(?P<action>[^\s\[]+)\[-?\d{1,10}\] (?P<edge>begin|end)")
 _START = re.compile(
     r"(?P<who>.*), parent: ?(?P<parent>.*), (?P<info>.*)\[(?P<verb>\w+)\]"
@@ -81,15 +90,29 @@ def wanted(line: bytes) -> bool:
     return b"device_pm_callback_" in line or b"suspend_resume:" in line
 
 
+def in_comment(line: bytes) -> bool:
+    """Whether an event is printed as function_graph does."""
+    return b"/* device_pm_callback_" in line or b"/* suspend_resume:" in line
+
+
 def parse(number: int, line: bytes) -> Event | None:
     """Line ``number`` of a trace, or None where it is not one of the events."""
     if len(line) > LONGEST:
         return None
-    found = _LINE.fullmatch(line.decode("utf-8", "backslashreplace").rstrip())
-    if found is None:
-        return None
-    task, pid, rest = found["task"], int(found["pid"]), found["rest"]
-    time = float(found["time"])
+    text = line.decode("utf-8", "backslashreplace").rstrip()
+    found = _LINE.fullmatch(text)
+    if found is not None:
+        task, pid, time = found["task"], int(found["pid"]), float(found["time"])
+    else:
+        head, _, comment = text.partition("/* ")
+        found = _COMMENT.fullmatch(comment)
+        columns = head.split("|")
+        seconds = _SECONDS.fullmatch(columns[0])
+        who = _WHO.fullmatch(columns[1]) if len(columns) > 1 else None
+        if not (found and seconds and who):
+            return None
+        task, pid, time = who[1], int(who[2]), float(seconds[1])
+    rest = found["rest"]
     if found["event"] == "suspend_resume":
         mark = _MARK.fullmatch(rest)
         if mark is None:

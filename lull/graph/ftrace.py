@@ -3,7 +3,7 @@
 
 Takes what pm-graph writes (``*_ftrace.txt``, plain or .gz, with its comments
 at the top and the bottom), ``trace-cmd report``, and the file ``trace`` of
-tracefs. A recording of the project's own says more in comments:
+tracefs, that of the tracer function_graph too. A recording of the project's own says more in comments:
 
     # lull-kernel: 6.12.117
     # lull-rules: links
@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 
 from lull.errors import NoRecording
 from lull.graph.cycles import Tally, build
-from lull.graph.events import Event, Start, parse, wanted
+from lull.graph.events import Event, Start, in_comment, parse, wanted
 from lull.graph.recording import Caveat, Header, Recording
 from lull.graph.unpack import unpack
 
@@ -54,6 +54,7 @@ def read(data: bytes, where: str) -> Recording:
         if wanted(line) and not line.startswith(b"#"):
             event = parse(number, line)
             if event is None:
+                comments.bare |= in_comment(line)
                 comments.tally.add("a line of these events cannot be read", number)
             else:
                 events.append(event)
@@ -68,7 +69,7 @@ def read(data: bytes, where: str) -> Recording:
             comments.cpus = int(cpus[1])
     cycles = build(events, comments.names(events))
     if not cycles:
-        raise _nothing(text, events, where)
+        raise _nothing(text, events, comments.bare, where)
     return Recording(
         cycles,
         comments.header(),
@@ -86,8 +87,12 @@ def _is_utf8(line: bytes) -> bool:
     return True
 
 
-def _nothing(text: bytes, events: list[Event], where: str) -> NoRecording:
-    if not text.strip():
+def _nothing(text: bytes, events: list[Event], bare: bool, where: str) -> NoRecording:
+    hint = f"record with {RECORD}"
+    if bare and not events:
+        what = "a trace of function_graph without the times or the tasks of its events"
+        hint = "set the options funcgraph-abstime and funcgraph-proc, or " + hint
+    elif not text.strip():
         what = "the file is empty"
     elif events:
         what = "it ends before the first phase of the devices"
@@ -95,7 +100,7 @@ def _nothing(text: bytes, events: list[Event], where: str) -> NoRecording:
         what = "this is the kernel's log, not a trace"
     else:
         what = "no line of it is an event of suspend or resume"
-    return NoRecording(what, where=where, hint=f"record with {RECORD}")
+    return NoRecording(what, where=where, hint=hint)
 
 
 @dataclass
@@ -103,6 +108,8 @@ class _Comments:
     """What is not an event: the lines with a # and what they say."""
 
     tally: Tally = field(default_factory=Tally)
+    #: Events of function_graph were there that do not say when or who.
+    bare: bool = False
     stamp: tuple[str, str, str] | None = None
     cpus: int | None = None
     kernel: str = ""

@@ -154,7 +154,7 @@ def _calls(cycle: Cycle) -> dict[Phase, dict[_Key, Callback]]:
 def _main(cycle: Cycle, call: Callback) -> bool:
     """The thread that walks the list ran it."""
     walker = cycle.spans[call.phase].pid
-    return not call.task.startswith("kworker/") if walker < 0 else call.pid == walker
+    return not call.task.startswith("kworker") if walker < 0 else call.pid == walker
 
 
 def _sequences(

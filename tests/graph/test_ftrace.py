@@ -2,12 +2,14 @@
 from __future__ import annotations
 
 import gzip
+from dataclasses import replace
 
 import pytest
 
 from lull.errors import NoRecording
 from lull.graph.ftrace import read
 from lull.graph.recording import Cycle, Recording
+from lull.graph.tree import graph
 from lull.trees.model import Phase
 from tests.graph import traces
 from tests.graph.traces import BUS, DISK, MAIN, SCREEN, Line, call, mark, phase
@@ -73,6 +75,34 @@ def test_header_and_footer_say_kernel_mode_cpus_and_async() -> None:
 def test_every_dialect_reads_alike(dialect: str) -> None:
     want = read(traces.text(traces.cycle()), "x").cycles
     assert read(traces.text(traces.cycle(), dialect), "x").cycles == want
+
+
+@pytest.mark.parametrize("dialect", traces.GRAPHS)
+def test_a_trace_of_function_graph_reads_alike_but_for_the_names_of_tasks(
+    dialect: str,
+) -> None:
+    code = b" 100.000001 |   1)  sh-100   | 0.313 us    |    sysfs_notify();\n"
+    data = code + traces.text(traces.cycle(), dialect)
+    cycle, want = only(data), only(code + traces.text(traces.cycle()))
+    assert [replace(call, task="") for call in cycle.callbacks] == [
+        replace(call, task="") for call in want.callbacks
+    ]
+    assert cycle.spans == want.spans
+    assert cycle.prepared == want.prepared
+    assert {call.task for call in cycle.callbacks} == {"sh", "<...>", "kworker"}
+
+
+def test_without_marks_a_worker_is_known_by_a_name_that_is_cut_off() -> None:
+    lines = [*call(10, 60, DISK, "d dev", "bus [suspend]")]
+    recording = read(traces.text(lines, "graph"), "x")
+    assert graph(recording, recording.cycles[0]).tree.devices[0].is_async
+
+
+def test_a_trace_of_function_graph_without_its_options_is_refused_with_them() -> None:
+    data = "".join(f"{traces.NO_TASK(line)}\n" for line in traces.cycle()).encode()
+    with pytest.raises(NoRecording, match="without the times or the tasks") as caught:
+        read(data, "x")
+    assert "funcgraph-abstime and funcgraph-proc" in caught.value.hint
 
 
 def test_gzip_reads_like_plain() -> None:

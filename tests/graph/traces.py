@@ -189,6 +189,23 @@ def _trace_cmd(each: Line) -> str:
     return f"{start} {each.event + ':':<21}{each.rest}"
 
 
+def _function_graph(columns: str, task: bool = True) -> Callable[[Line], str]:
+    def line(each: Line) -> str:
+        # Seven characters of the name are all that there is room for.
+        who = f"{each.who[0][:7]}-{each.who[1]}" if task else ""
+        head = f"{each.us / 1e6:12.6f} |   1) {who:^14} |{columns}"
+        return f"{head}               |    /* {each.event}: {each.rest} */"
+
+    return line
+
+
+#: Traces of function_graph, by the options that were set.
+GRAPHS: dict[str, Callable[[Line], str]] = {
+    "graph": _function_graph(""),
+    "graph-irq-info": _function_graph("  d..1. |"),
+}
+NO_TASK = _function_graph("", task=False)
+
 DIALECTS: dict[str, Callable[[Line], str]] = {
     "flags": _tracefs("[001] ...."),
     "migration": _tracefs("[001] ...1."),
@@ -217,7 +234,7 @@ def devinfo(**flags: bool) -> str:
 
 
 def text(lines: list[Line], dialect: str = "flags", head: str = HEAD) -> bytes:
-    write = DIALECTS[dialect]
+    write = {**DIALECTS, **GRAPHS}[dialect]
     return (head + "".join(f"{write(line)}\n" for line in lines)).encode()
 
 
