@@ -56,7 +56,8 @@ def graph_command(
 ) -> None:
     """Say what took long in a recorded suspend, and what waited for what."""
     log = dmesg or dmesg_beside(recording)
-    found = analyse(load(recording), cycle, load_log(log) if log else None, phase)
+    logs = load_log(log) if log else None
+    found = analyse(load(recording, cycle), cycle, logs, phase)
     lines = _summary(found, str(recording))
     shown = list(found.paths) if all_ else found.longest(phase)
     if device is not None:

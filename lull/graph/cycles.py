@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""From the events of a trace to cycles of suspend and resume."""
+"""From the events of a trace to cycles of suspend and resume, as they come."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Set
 from dataclasses import dataclass, field, replace
 
 from lull.graph.events import End, Event, Mark, Start, phase_of
@@ -27,6 +27,11 @@ NO_END = "a callback does not end: its time is not known, and counts as nothing"
 #: phases repeat inside a cycle: s2idle walks them at every wake-up.)
 _FIRST = (PREPARE, "dpm_suspend", "dpm_suspend_late")
 _EARLY = ("suspend_enter", *_FIRST)
+#: What is held at most, however long the recording is: of one cycle, a laptop
+#: has some 1,000 devices and 4,000 callbacks in it, and of all.
+MOST_DEVICES, MOST_CALLS, MOST_MARKS = 10_000, 40_000, 10_000
+MOST_RECORDS, MOST_CYCLES = 40_000, 10_000
+TOO_MANY = "there is too much of one cycle: the rest of it is left out"
 #: The walks, none of which runs while another does; but where the one down
 #: fails the one up runs inside it.
 _WALKS = frozenset({PREPARE, *PHASE, COMPLETE})
@@ -36,21 +41,75 @@ _BACK = {
 }
 
 
-def build(events: Iterable[Event], known: Set[str]) -> tuple[Cycle, ...]:
-    """The cycles, in order; one without a phase or a callback is left out.
+class Cycles:
+    """The cycles of a trace, out of its events as they come.
 
-    ``known`` are names of devices: some have spaces in them, as some drivers
-    do, and the events print the two side by side.
+    No more than ``MOST_RECORDS`` are held of all: cycle ``number`` is kept
+    whole, or for None the last complete one and the last; of the others, the
+    oldest first, only the phases.
     """
-    cycles: list[Cycle] = []
-    builder = _Builder(known)
-    for event in events:
-        if isinstance(event, Mark) and event.begin and builder.over(event.action):
-            cycles.append(builder.finish())
-            builder = _Builder(known)
-        builder.take(event)
-    cycles.append(builder.finish())
-    return tuple(cycle for cycle in cycles if cycle.spans or cycle.callbacks)
+
+    def __init__(self, number: int | None = None) -> None:
+        self._number = number
+        self._builder = _Builder()
+        self._cycles: list[Cycle] = []
+        self._complete = -1
+        #: Which of them are whole still, and how many records these hold.
+        self._whole: list[int] = []
+        self._held = 0
+
+    def take(self, event: Event) -> bool:
+        """The next event of the trace. False where there are too many cycles."""
+        if isinstance(event, Mark) and event.begin and self._builder.over(event.action):
+            self._add(self._builder.finish())
+            self._builder = _Builder()
+        self._builder.take(event)
+        return len(self._cycles) < MOST_CYCLES
+
+    def result(self, names: Set[str]) -> tuple[Cycle, ...]:
+        """The cycles, in order; one without a phase or a callback is left out.
+
+        ``names`` are names of devices: some have spaces in them, as some drivers
+        do, and the events print the two side by side.
+        """
+        self._add(self._builder.finish())
+        return tuple(named(cycle, names) for cycle in self._cycles)
+
+    def _add(self, cycle: Cycle) -> None:
+        if not (cycle.spans or cycle.callbacks):
+            return
+        at = len(self._cycles)
+        self._cycles.append(cycle)
+        self._whole.append(at)
+        self._held += cycle.size
+        if cycle.complete:
+            self._complete = at
+        keep = {at, self._complete if self._number is None else self._number - 1}
+        for i in [i for i in self._whole if i not in keep]:
+            if self._held <= MOST_RECORDS:
+                return
+            old = self._cycles[i]
+            self._held -= old.size
+            self._whole.remove(i)
+            self._cycles[i] = Cycle(old.spans, caveats=old.caveats, kept=False)
+
+
+def named(cycle: Cycle, names: Set[str]) -> Cycle:
+    """``cycle`` with what the events print of a device split in two."""
+    seen: list[Callback | Named] = [*cycle.callbacks, *cycle.prepared]
+    known = names | {each.parent for each in seen if each.parent}
+    found = {who: split(who, known) for who in {each.device for each in seen}}
+    return replace(
+        cycle,
+        callbacks=tuple(
+            replace(call, driver=found[call.device][0], device=found[call.device][1])
+            for call in cycle.callbacks
+        ),
+        prepared=tuple(
+            replace(each, driver=found[each.device][0], device=found[each.device][1])
+            for each in cycle.prepared
+        ),
+    )
 
 
 def split(who: str, known: Set[str]) -> tuple[str, str]:
@@ -92,7 +151,6 @@ class _Open:
 
 @dataclass
 class _Builder:
-    known: Set[str]
     marks: list[Mark] = field(default_factory=list)
     steps: list[Span] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
@@ -101,6 +159,11 @@ class _Builder:
     running: dict[int, _Open] = field(default_factory=dict)
     tally: Tally = field(default_factory=Tally)
     last: float = 0.0
+    #: Each name once: a device's is in sixteen events or so.
+    texts: dict[str, str] = field(default_factory=dict)
+    devices: set[tuple[str, str | None]] = field(default_factory=set)
+    started: int = 0
+    marked: int = 0
 
     def over(self, action: str) -> bool:
         """``action`` begins what comes after this cycle."""
@@ -122,6 +185,10 @@ class _Builder:
                 self._end(event)
 
     def _mark(self, mark: Mark) -> None:
+        self.marked += 1
+        if self.marked > MOST_MARKS:
+            self.tally.add(TOO_MANY, mark.line)
+            return
         if mark.begin:
             if mark.action in _WALKS:
                 self._cut(mark)
@@ -133,7 +200,8 @@ class _Builder:
                 begin = self.marks.pop(at)
                 break
         else:
-            self.tally.add(f"{mark.action} ends without having begun", mark.line)
+            what = mark.action if mark.action in _WALKS else "something"
+            self.tally.add(f"{what} ends without having begun", mark.line)
             if (phase := PHASE.get(mark.action)) and mark.action not in self.seen:
                 self.seen.add(mark.action)
                 self._abandon(phase, mark.time)
@@ -170,11 +238,18 @@ class _Builder:
         self.steps.append(Span(action, start, end, mark.pid, mark.line, ended))
 
     def _start(self, start: Start) -> None:
+        self.started += 1
+        self.devices.add((start.who, start.parent))
+        if self.started > MOST_CALLS or len(self.devices) > MOST_DEVICES:
+            self.devices.discard((start.who, start.parent))
+            self.tally.add(TOO_MANY, start.line)
+            return
         inside = self.marks[-1].action if self.marks else ""
         phase = phase_of(start, PHASE.get(inside))
         if phase is None and start.down:
-            driver, device = split(start.who, self.known)
-            self.prepared.append(Named(device, driver, start.parent))
+            self.prepared.append(
+                Named(self._text(start.who), "", self._parent(start.parent))
+            )
         # No callback runs inside another of the same task: an end was lost.
         if lost := self.running.pop(start.pid, None):
             self._close(lost, start.time, 0, False)
@@ -197,17 +272,16 @@ class _Builder:
             self.tally.add("time runs backwards", start.line)
         if call.phase is None:
             return
-        driver, device = split(start.who, self.known)
         until = max(time, start.time)
         self.calls.append(
             Callback(
-                device,
-                driver,
-                start.parent,
+                self._text(start.who),
+                "",
+                self._parent(start.parent),
                 call.phase,
                 start.time,
                 until if ended else start.time,
-                start.task,
+                self._text(start.task),
                 start.pid,
                 err,
                 start.line,
@@ -215,6 +289,12 @@ class _Builder:
                 until,
             )
         )
+
+    def _text(self, text: str) -> str:
+        return self.texts.setdefault(text, text)
+
+    def _parent(self, parent: str | None) -> str | None:
+        return None if parent is None else self._text(parent)
 
     def _abandon(self, phase: Phase | None, time: float) -> None:
         """Close what is still open in ``phase``, or everything for None."""

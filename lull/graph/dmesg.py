@@ -10,9 +10,11 @@ takes to print the line.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from lull.graph.cycles import MOST_CYCLES
+from lull.graph.lines import Lines
 from lull.graph.recording import Cycle
 from lull.graph.unpack import unpack
 from lull.trees.model import Phase
@@ -82,12 +84,15 @@ class Totals:
         return min(times, default=None)
 
 
-def read(data: bytes) -> tuple[Totals, ...]:
-    """The totals in a log, plain or .gz, a cycle each. Never raises."""
-    text, _ = unpack(data)
+def read(source: bytes | Iterable[bytes]) -> tuple[Totals, ...]:
+    """The totals in a log, plain or .gz, whole or in pieces, a cycle each.
+
+    Raises nothing of its own; after ``MOST_CYCLES`` the rest is left out.
+    """
+    pieces = [source] if isinstance(source, bytes) else source
     cycles: list[dict[Phase, Total]] = []
-    for number, line in enumerate(text.split(b"\n"), 1):
-        if b" of devices " not in line or len(line) > 1024:
+    for number, line in Lines((b" of devices ",)).of(unpack(pieces, [])):
+        if len(line) > 1024:
             continue
         found = _LINE.search(line)
         if found is None:
@@ -99,6 +104,8 @@ def read(data: bytes) -> tuple[Totals, ...]:
         stamp = _TIME.search(line, 0, found.start())
         time = float(stamp[1]) if stamp else None
         if not cycles or phase in (Phase.SUSPEND, *_not_again(cycles[-1], phase)):
+            if len(cycles) == MOST_CYCLES:
+                break
             cycles.append({})
         cycles[-1][phase] = Total(phase, ms, time, number)
     return tuple(Totals(cycle) for cycle in cycles)

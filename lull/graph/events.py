@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from lull.trees.model import Phase
 
 #: Longer than any line of these events; a longer one is damaged.
-LONGEST = 4096
+LONGEST = 1024
+#: Longer than the kernel's names of tasks, which have 15 characters.
+_LONGEST_TASK = 64
 
 _LINE = re.compile(
     r"\s*(?P<task>.*)-(?P<pid>\d{1,10})\s+"
@@ -44,7 +46,7 @@ _DOWN = {"suspend", "freeze", "hibernate", "quiesce"}
 _UP = {"resume", "thaw", "restore", "recover"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Mark:
     """suspend_resume: something begins or ends."""
 
@@ -56,7 +58,7 @@ class Mark:
     begin: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Start:
     """device_pm_callback_start. ``who`` is driver and device, as printed."""
 
@@ -70,7 +72,7 @@ class Start:
     down: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class End:
     """device_pm_callback_end."""
 
@@ -85,9 +87,13 @@ class End:
 Event = Mark | Start | End
 
 
+#: What a line of one of the three events holds.
+NEEDLES = (b"device_pm_callback_", b"suspend_resume:")
+
+
 def wanted(line: bytes) -> bool:
     """Whether it may be a line of the three events: a test that is cheap."""
-    return b"device_pm_callback_" in line or b"suspend_resume:" in line
+    return any(needle in line for needle in NEEDLES)
 
 
 def in_comment(line: bytes) -> bool:
@@ -112,6 +118,8 @@ def parse(number: int, line: bytes) -> Event | None:
         if not (found and seconds and who):
             return None
         task, pid, time = who[1], int(who[2]), float(seconds[1])
+    if len(task) > _LONGEST_TASK:
+        return None
     rest = found["rest"]
     if found["event"] == "suspend_resume":
         mark = _MARK.fullmatch(rest)

@@ -3,7 +3,8 @@
 
 Takes what pm-graph writes (``*_ftrace.txt``, plain or .gz, with its comments
 at the top and the bottom), ``trace-cmd report``, and the file ``trace`` of
-tracefs, that of the tracer function_graph too. A recording of the project's own says more in comments:
+tracefs, that of the tracer function_graph too. A recording of the project's own
+says more in comments:
 
     # lull-kernel: 6.12.117
     # lull-rules: links
@@ -23,8 +24,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from lull.errors import NoRecording
-from lull.graph.cycles import Tally, build
-from lull.graph.events import Event, Start, in_comment, parse, wanted
+from lull.graph.cycles import Cycles, Tally
+from lull.graph.events import NEEDLES, in_comment, parse, wanted
+from lull.graph.lines import Lines
 from lull.graph.recording import Caveat, Header, Recording
 from lull.graph.unpack import unpack
 
@@ -32,46 +34,59 @@ RECORD = (
     "trace-cmd record -e power:suspend_resume"
     " -e power:device_pm_callback_start -e power:device_pm_callback_end"
 )
-_DEVINFO_LIMIT = 1 << 24
+#: Bytes of the list of devices, and of a description: for some 10,000 of them.
+_DEVINFO_LIMIT, _DESCRIPTION_LIMIT = 1 << 20, 1 << 22
 
 _STAMP = re.compile(r"# [\w-]+-\d{6}-\d{6} (\S+) (\S+) (\S+)\s*")
 _ENTRIES = re.compile(r"entries-in-buffer/entries-written: (\d{1,15})/(\d{1,15})")
 _CPUS = re.compile(r"#P:(\d{1,4})\b|\bnumcpu:(\d{1,4})\b")
 _LOST = re.compile(rb"\[(?:LOST (\d{1,15}) EVENTS|EVENTS DROPPED)\]")
+_OF_A_LOG = b"devices complete after"
+#: What the lines hold that are neither events nor comments.
+_NOTES = (b"[LOST ", b"[EVENTS DROPPED]", b"cpus=", _OF_A_LOG)
 _TRACE_CMD_CPUS = re.compile(rb"cpus=(\d{1,4})\s*")
 
 
-def read(data: bytes, where: str) -> Recording:
+def read(
+    source: bytes | Iterable[bytes], where: str, number: int | None = None
+) -> Recording:
     """Read a recording as far as it goes; its caveats say what is missing.
+
+    ``source`` is the file, whole or in pieces, plain or gzip. No more of it is
+    held than one piece and some cycles: cycle ``number``, or for None the last
+    complete one, is among those that are kept whole.
 
     ``where`` names it in errors. Raises NoRecording where there is nothing in
     it to read: no phase of suspend or resume and no callback of a device.
     """
-    text, packed = unpack(data)
+    pieces = [source] if isinstance(source, bytes) else source
+    packed: list[Caveat] = []
     comments = _Comments()
-    events: list[Event] = []
-    for number, line in enumerate(text.split(b"\n"), 1):
-        if wanted(line) and not line.startswith(b"#"):
-            event = parse(number, line)
-            if event is None:
-                comments.bare |= in_comment(line)
-                comments.tally.add("a line of these events cannot be read", number)
-            else:
-                events.append(event)
-                if b"\\x" not in line and not _is_utf8(line):
-                    comments.tally.add("a name is not UTF-8", number)
-        elif line.startswith(b"#"):
-            comments.take(number, line.decode("utf-8", "backslashreplace").rstrip())
-        elif b"[" in line and (lost := _LOST.search(line)):
-            # dropped: trace-cmd does not always know how many.
-            comments.tally.add("events were lost", number, int(lost[1] or 1))
-        elif line.startswith(b"cpus=") and (cpus := _TRACE_CMD_CPUS.fullmatch(line)):
-            comments.cpus = int(cpus[1])
-    cycles = build(events, comments.names(events))
-    if not cycles:
-        raise _nothing(text, events, comments.bare, where)
+    cycles = Cycles(number)
+    lines = Lines((*NEEDLES, *_NOTES))
+    events = 0
+    for at, line in lines.of(unpack(pieces, packed)):
+        if not wanted(line) or line.startswith(b"#"):
+            comments.note(at, line)
+            continue
+        event = parse(at, line)
+        if event is None:
+            comments.bare |= in_comment(line)
+            comments.tally.add("a line of these events cannot be read", at)
+            continue
+        events += 1
+        if b"\\x" not in line and not _is_utf8(line):
+            comments.tally.add("a name is not UTF-8", at)
+        if not cycles.take(event):
+            comments.tally.add("there are too many cycles: the rest is left out", at)
+            break
+    found = cycles.result(comments.asynchronous.keys())
+    if not found:
+        raise _nothing(lines.text, events, comments, where)
+    for at in lines.too_long:
+        comments.tally.add("a line is too long: left out", at)
     return Recording(
-        cycles,
+        found,
         comments.header(),
         comments.asynchronous,
         "".join(f"{line}\n" for line in comments.description),
@@ -87,16 +102,16 @@ def _is_utf8(line: bytes) -> bool:
     return True
 
 
-def _nothing(text: bytes, events: list[Event], bare: bool, where: str) -> NoRecording:
+def _nothing(text: bool, events: int, comments: _Comments, where: str) -> NoRecording:
     hint = f"record with {RECORD}"
-    if bare and not events:
+    if comments.bare and not events:
         what = "a trace of function_graph without the times or the tasks of its events"
         hint = "set the options funcgraph-abstime and funcgraph-proc, or " + hint
-    elif not text.strip():
+    elif not text:
         what = "the file is empty"
     elif events:
         what = "it ends before the first phase of the devices"
-    elif b"devices complete after" in text:
+    elif comments.log:
         what = "this is the kernel's log, not a trace"
     else:
         what = "no line of it is an event of suspend or resume"
@@ -110,18 +125,32 @@ class _Comments:
     tally: Tally = field(default_factory=Tally)
     #: Events of function_graph were there that do not say when or who.
     bare: bool = False
+    #: A line of the kernel's log was there.
+    log: bool = False
     stamp: tuple[str, str, str] | None = None
     cpus: int | None = None
     kernel: str = ""
     rules: str = ""
     asynchronous: dict[str, bool] = field(default_factory=dict)
     description: list[str] = field(default_factory=list)
+    described: int = 0
 
-    def take(self, number: int, line: str) -> None:
+    def note(self, number: int, line: bytes) -> None:
+        """A line that is no event."""
+        if line.startswith(b"#"):
+            self._comment(number, line.decode("utf-8", "backslashreplace").rstrip())
+        elif lost := _LOST.search(line):
+            # dropped: trace-cmd does not always know how many.
+            self.tally.add("events were lost", number, int(lost[1] or 1))
+        elif cpus := _TRACE_CMD_CPUS.fullmatch(line):
+            self.cpus = int(cpus[1])
+        self.log |= _OF_A_LOG in line
+
+    def _comment(self, number: int, line: str) -> None:
         if line.startswith("# lull-"):
             key, _, value = line.removeprefix("# lull-").partition(": ")
             if key == "tree":
-                self.description.append(value)
+                self._describe(number, value)
             elif key == "kernel":
                 self.kernel = value.strip()
             elif key == "rules":
@@ -137,6 +166,13 @@ class _Comments:
                 self.tally.add(text, number, lost)
         if cpus := _CPUS.search(line):
             self.cpus = int(cpus[1] or cpus[2])
+
+    def _describe(self, number: int, line: str) -> None:
+        self.described += len(line) + 1
+        if self.described > _DESCRIPTION_LIMIT:
+            self.tally.add("the description of the devices is cut off", number)
+        else:
+            self.description.append(line)
 
     def _devinfo(self, number: int, value: str) -> None:
         """pm-graph's footer: base64 of zlib of ``name,other name,async;...``."""
@@ -160,11 +196,6 @@ class _Comments:
             elif entry.strip():
                 text = "an entry of the list of devices cannot be read"
                 self.tally.add(text, number)
-
-    def names(self, events: Iterable[Event]) -> set[str]:
-        """All names of devices that stand alone somewhere."""
-        parents = {e.parent for e in events if isinstance(e, Start) and e.parent}
-        return parents | set(self.asynchronous)
 
     def header(self) -> Header:
         host, mode, kernel = self.stamp or ("", "", "")

@@ -10,19 +10,20 @@ from lull.graph.dmesg import Totals
 from lull.graph.dmesg import read as read_log
 from lull.graph.ftrace import read
 from lull.graph.recording import Recording
-from lull.host.files import read_input
+from lull.host.files import stream_input
 
 
-def load(path: Path) -> Recording:
-    """The recording in a file. Raises UsageError where it cannot be read,
-    NoRecording where there is nothing in it to read."""
+def load(path: Path, number: int | None = None) -> Recording:
+    """The recording in a file, with cycle ``number`` whole (None: the last that
+    is complete). Raises UsageError where it cannot be read, NoRecording where
+    there is nothing in it to read."""
     hint = "name a recording: ftrace text of pm-graph, trace-cmd or tracefs"
-    return read(read_input(path, hint), str(path))
+    return read(stream_input(path, hint), str(path), number)
 
 
 def load_log(path: Path) -> Sequence[Totals]:
     """The totals in a kernel's log. Raises UsageError where it cannot be read."""
-    return read_log(read_input(path, "name the kernel's log: --dmesg FILE"))
+    return read_log(stream_input(path, "name the kernel's log: --dmesg FILE"))
 
 
 def dmesg_beside(path: Path) -> Path | None:

@@ -20,7 +20,7 @@ ACTION = {phase: f"dpm_{phase}" for phase in Phase}
 PHASE = {action: phase for phase, action in ACTION.items()}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Caveat:
     """Something that is missing or odd: what, how often, and where first.
 
@@ -39,7 +39,7 @@ class Caveat:
         return f"{self.text} ({self.count} times)" if self.count > 1 else self.text
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Callback:
     """One call of a driver's, bus's or class's function for one device.
 
@@ -72,7 +72,7 @@ class Callback:
         return self.end_s if self.ended else self.until_s
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Span:
     """From ``begin`` to ``end`` of a suspend_resume event; ``pid`` began it."""
 
@@ -89,7 +89,7 @@ class Span:
         return (self.end_s - self.start_s) * 1e3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Named:
     """A device as dpm_prepare saw it: the order of these is that of dpm_list."""
 
@@ -104,7 +104,8 @@ class Cycle:
 
     ``spans`` has the six phases, by their field of dev_pm_ops; ``steps`` all
     suspend_resume events in order. ``prepared`` is empty where dpm_prepare is
-    not recorded (Linux 6.12 does not).
+    not recorded (Linux 6.12 does not). Of a cycle that is not ``kept`` there
+    are only the six phases.
     """
 
     spans: Mapping[Phase, Span] = field(default_factory=dict)
@@ -112,6 +113,12 @@ class Cycle:
     prepared: tuple[Named, ...] = ()
     steps: tuple[Span, ...] = ()
     caveats: tuple[Caveat, ...] = ()
+    kept: bool = True
+
+    @property
+    def size(self) -> int:
+        """How many records it holds."""
+        return len(self.callbacks) + len(self.prepared) + len(self.steps)
 
     @property
     def complete(self) -> bool:
@@ -162,5 +169,10 @@ class Recording:
             raise UsageError(
                 f"there is no cycle {number}",
                 hint=f"--cycle 1 to {len(self.cycles)}",
+            )
+        if not self.cycles[number - 1].kept:
+            raise UsageError(
+                f"cycle {number} was read and not kept: there are too many",
+                hint=f"--cycle {number}",
             )
         return number, self.cycles[number - 1]

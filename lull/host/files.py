@@ -6,12 +6,14 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
 
 from lull.errors import CannotRun, UsageError
+
+_PIECE = 1 << 18
 
 
 def repo_root() -> Path:
@@ -107,9 +109,24 @@ def read_input(path: Path, hint: str) -> bytes:
     try:
         return path.read_bytes()
     except (OSError, ValueError) as error:
-        # ValueError: a name with a NUL in it.
-        raise UsageError(
-            f"cannot be read: {getattr(error, 'strerror', None) or error}",
-            where=str(path),
-            hint=hint,
-        ) from error
+        raise _unreadable(path, hint, error) from error
+
+
+def stream_input(path: Path, hint: str) -> Iterator[bytes]:
+    """A file that the user named, in pieces; ``hint`` is what else to name.
+
+    Raises UsageError where it cannot be read, when the first piece is asked for
+    or later.
+    """
+    try:
+        with path.open("rb") as file:
+            while piece := file.read(_PIECE):
+                yield piece
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, hint, error) from error
+
+
+def _unreadable(path: Path, hint: str, error: Exception) -> UsageError:
+    # ValueError: a name with a NUL in it.
+    what = getattr(error, "strerror", None) or error
+    return UsageError(f"cannot be read: {what}", where=str(path), hint=hint)

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""However long a recording is, and whatever is in it: at most 256 MB."""
+
+from __future__ import annotations
+
+import gzip
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lull.errors import UsageError
+from lull.graph import cycles
+from lull.graph.ftrace import read
+from tests.graph import traces
+
+MOST_KB = 256 * 1000
+#: What the command held at most, which it says after all that it says itself.
+RUN = """
+import sys
+from lull.cli import main
+try:
+    main()
+except SystemExit as exit:
+    code = exit.code
+with open("/proc/self/status") as file:
+    held = next(line.split()[1] for line in file if line.startswith("VmHWM"))
+print(code, held, file=sys.stderr)
+"""
+
+
+def held_kb(code: int, path: Path, *options: str | Path) -> int:
+    """Run ``lull graph``, which has to end with ``code``."""
+    words = [sys.executable, "-c", RUN, "graph", path, *options]
+    done = subprocess.run(words, capture_output=True, text=True)
+    status, held = done.stderr.splitlines()[-1].split()
+    assert int(status) == code, done.stderr
+    return int(held)
+
+
+def packed(text: bytes, size: int) -> bytes:
+    """A file of little size that unpacks to ``text`` again and again."""
+    return gzip.compress(text) * (size // len(text) + 1)
+
+
+@pytest.mark.seconds(20)
+def test_a_bomb_is_refused_in_little_memory(tmp_path: Path) -> None:
+    bomb = tmp_path / "bomb"
+    bomb.write_bytes(packed(bytes(1 << 24), 13 << 30))
+    assert bomb.stat().st_size < 14 << 20
+    assert held_kb(2, bomb) <= MOST_KB
+
+
+@pytest.mark.seconds(30)
+def test_cycles_without_end_are_read_in_little_memory(tmp_path: Path) -> None:
+    path = tmp_path / "long"
+    path.write_bytes(packed(traces.text(traces.cycle(), head="") * 100, 1 << 26))
+    assert held_kb(0, path) <= MOST_KB
+
+
+@pytest.mark.seconds(30)
+def test_a_cycle_with_too_much_in_it_is_read_in_little_memory(tmp_path: Path) -> None:
+    path = tmp_path / "large"
+    begin = "  sh-100 [001] .... 1.000000: suspend_resume: dpm_suspend[2] begin\n"
+    lines = []
+    for i in range(41_000):
+        who, name = f" k-{i} [001] .... {2 + i / 1e6:.6f}: device_pm_callback", i % 9000
+        said = f"d{name}, parent: p{name}, bus [suspend]"
+        lines.append(f"{who}_start: {said}\n{who}_end: d{name}, err=0\n")
+    path.write_text(begin + "".join(lines))
+    assert held_kb(0, path, "--perfetto", tmp_path / "out") <= MOST_KB
+
+
+def test_of_many_cycles_the_one_that_is_wanted_is_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cycles, "MOST_RECORDS", 100)
+    data = traces.text([x for i in range(1, 9) for x in traces.cycle(i * 1_000_000)])
+    whole = read(data, "x").cycles
+    assert [cycle.kept for cycle in whole] == [False] * 5 + [True] * 3
+    assert all(cycle.complete for cycle in whole)
+    third = read(data, "x", 3)
+    assert third.cycle(3)[1].callbacks
+    with pytest.raises(UsageError, match="was read and not kept"):
+        third.cycle(2)
+
+
+def test_the_last_complete_cycle_is_kept_when_others_follow(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cycles, "MOST_RECORDS", 60)
+    torn = [x for i in range(2, 6) for x in traces.cycle(i * 1_000_000)[:30]]
+    recording = read(traces.text(traces.cycle() + torn), "x")
+    number, cycle = recording.cycle()
+    assert (number, len(cycle.callbacks)) == (1, 12)
+    assert not all(each.kept for each in recording.cycles)
+
+
+def test_what_is_too_much_of_a_cycle_is_left_out_and_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cycles, "MOST_CALLS", 8)
+    (cycle,) = read(traces.recorded(), "x").cycles
+    assert len(cycle.callbacks) == 3
+    assert any(str(caveat).startswith(cycles.TOO_MANY) for caveat in cycle.caveats)
+
+
+def test_after_too_many_cycles_the_rest_is_left_out_and_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cycles, "MOST_CYCLES", 3)
+    data = traces.text([x for i in range(1, 9) for x in traces.cycle(i * 1_000_000)])
+    recording = read(data, "x")
+    assert len(recording.cycles) <= 4
+    assert any("too many cycles" in str(caveat) for caveat in recording.caveats)
