@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from lull.errors import UsageError
 from lull.graph import dmesg
+from lull.graph.account import Account, account
 from lull.graph.edits import known
 from lull.graph.path import CriticalRun, Waits, critical
-from lull.graph.recording import Caveat, Cycle, Recording
+from lull.graph.recording import Aside, Callback, Caveat, Cycle, Recording
 from lull.graph.tree import Graph, graph
 from lull.graph.whatif import Kernel, Replay, replay, rules_of
 from lull.trees.model import Phase
@@ -40,6 +41,10 @@ class Analysis:
         """The device's name in the tree. Raises UsageError where it is none."""
         return known(name, (device.name for device in self.graph.tree.devices))
 
+    def account(self) -> Account | None:
+        """Where the time of the whole cycle went."""
+        return account(self.cycle)
+
     def replays(self) -> tuple[Replay, ...]:
         """The model beside what was measured."""
         return replay(self.graph, self.cycle, self.kernel)
@@ -68,7 +73,8 @@ def analyse(
         for each, span in cycle.spans.items()
     }
     caveats = [*recording.caveats, *cycle.caveats, *found.caveats]
-    failed = [call for call in cycle.callbacks if call.err]
+    every: list[Aside | Callback] = [*cycle.asides, *cycle.callbacks]
+    failed = [call for call in every if call.err]
     if failed:
         first = failed[0]
         text = f"a callback failed, first {first.device} with {first.err}"

@@ -84,6 +84,7 @@ def _summary(found: Analysis, where: str) -> list[str]:
     return [
         *text.heading(found.recording, found.number, found.cycle, where),
         *text.caveats(found.caveats),
+        *text.account(found.account()),
         *text.phases(found.cycle, found.graph, found.paths, found.ideals, found.checks),
     ]
 

@@ -6,16 +6,18 @@ from __future__ import annotations
 from collections.abc import Set
 from dataclasses import dataclass, field, replace
 
-from lull.graph.events import End, Event, Mark, Start, phase_of
+from lull.graph.events import WRITE, End, Event, Mark, Start, phase_of
 from lull.graph.recording import (
     COMPLETE,
     PHASE,
     PREPARE,
+    Aside,
     Callback,
     Caveat,
     Cycle,
     Named,
     Span,
+    Whole,
 )
 from lull.trees.model import Phase
 
@@ -96,7 +98,8 @@ class Cycles:
 
 def named(cycle: Cycle, names: Set[str]) -> Cycle:
     """``cycle`` with what the events print of a device split in two."""
-    seen: list[Callback | Named] = [*cycle.callbacks, *cycle.prepared]
+    seen: list[Callback | Named | Aside]
+    seen = [*cycle.callbacks, *cycle.prepared, *cycle.asides]
     known = names | {each.parent for each in seen if each.parent}
     found = {who: split(who, known) for who in {each.device for each in seen}}
     return replace(
@@ -108,6 +111,9 @@ def named(cycle: Cycle, names: Set[str]) -> Cycle:
         prepared=tuple(
             replace(each, driver=found[each.device][0], device=found[each.device][1])
             for each in cycle.prepared
+        ),
+        asides=tuple(
+            replace(each, device=found[each.device][1]) for each in cycle.asides
         ),
     )
 
@@ -158,7 +164,12 @@ class _Builder:
     prepared: list[Named] = field(default_factory=list)
     running: dict[int, _Open] = field(default_factory=dict)
     tally: Tally = field(default_factory=Tally)
+    asides: list[Aside] = field(default_factory=list)
+    first: float = float("inf")
     last: float = 0.0
+    #: When the state file was written, and when that returned.
+    write: float | None = None
+    returned: float | None = None
     #: Each name once: a device's is in sixteen events or so.
     texts: dict[str, str] = field(default_factory=dict)
     devices: set[tuple[str, str | None]] = field(default_factory=set)
@@ -167,14 +178,17 @@ class _Builder:
 
     def over(self, action: str) -> bool:
         """``action`` begins what comes after this cycle."""
-        if action == "suspend_enter":
-            return bool(self.seen - {"suspend_enter"})
+        if action in ("suspend_enter", WRITE):
+            return bool(self.seen - {"suspend_enter"}) or (
+                action == WRITE and self.write is not None
+            )
         return action in _FIRST and bool(
             self.seen & {action, *_EARLY[_EARLY.index(action) + 1 :]}
             or self.seen & {a for a, p in PHASE.items() if not p.down}
         )
 
     def take(self, event: Event) -> None:
+        self.first = min(self.first, event.time)
         self.last = max(self.last, event.time)
         match event:
             case Mark():
@@ -188,6 +202,12 @@ class _Builder:
         self.marked += 1
         if self.marked > MOST_MARKS:
             self.tally.add(TOO_MANY, mark.line)
+            return
+        if mark.action == WRITE:
+            if mark.begin:
+                self.write = mark.time
+            else:
+                self.returned = mark.time
             return
         if mark.begin:
             if mark.action in _WALKS:
@@ -271,6 +291,17 @@ class _Builder:
         if time < start.time:
             self.tally.add("time runs backwards", start.line)
         if call.phase is None:
+            self.asides.append(
+                Aside(
+                    self._text(start.who),
+                    self._parent(start.parent),
+                    PREPARE if start.down else COMPLETE,
+                    start.time,
+                    max(time, start.time) if ended else start.time,
+                    err,
+                    start.line,
+                )
+            )
             return
         until = max(time, start.time)
         self.calls.append(
@@ -330,7 +361,16 @@ class _Builder:
             tuple(self.prepared),
             tuple(sorted(self.steps, key=lambda span: span.start_s)),
             self.tally.result(),
+            tuple(self.asides),
+            self._all(),
         )
+
+    def _all(self) -> Whole | None:
+        start = self.first if self.write is None else self.write
+        end = self.last if self.returned is None else self.returned
+        if end < start:
+            return None
+        return Whole(start, end, self.write is not None, self.returned is not None)
 
     def _bounded(self, call: Callback, span: Span) -> Callback:
         """A callback that goes on after its phase has an end of another one."""

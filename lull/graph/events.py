@@ -16,6 +16,12 @@ LONGEST = 1024
 #: Longer than the kernel's names of tasks, which have 15 characters.
 _LONGEST_TASK = 64
 
+#: What pm-graph writes into the trace before it writes to /sys/power/state, and
+#: when that has returned; read as a Mark of ``WRITE``.
+_START_NOTE, _END_NOTE = "SUSPEND START", "RESUME COMPLETE"
+#: No action of suspend_resume has a blank in it.
+WRITE = "write to the state file"
+
 _LINE = re.compile(
     r"\s*(?P<task>.*)-(?P<pid>\d{1,10})\s+"
     # The group of threads, where the option record-tgid is set.
@@ -24,14 +30,17 @@ _LINE = re.compile(
     # irqs-off and its friends: four columns, more on RT, none from trace-cmd.
     r"(?:[^\s:]{1,9}\s+)?"
     r"(?P<time>\d{1,12}\.\d{1,9}):\s+"
-    r"(?P<event>suspend_resume|device_pm_callback_start|device_pm_callback_end):"
+    r"(?P<event>suspend_resume|device_pm_callback_start|device_pm_callback_end"
+    r"|tracing_mark_write|print):"
     r"\s*(?P<rest>.*)"
 )
+_NOTE = re.compile(rf"(?:tracing_mark_write: )?({_START_NOTE}|{_END_NOTE})\b.*")
 #: The same in a trace of function_graph, which prints events as comments; the
 #: options funcgraph-abstime and -proc give the first and the third column:
 #:   88.269820 |   0)  sh-1852   |               |  /* suspend_resume: ... */
 _COMMENT = re.compile(
-    r"(?P<event>suspend_resume|device_pm_callback_start|device_pm_callback_end):"
+    r"(?P<event>suspend_resume|device_pm_callback_start|device_pm_callback_end"
+    r"|tracing_mark_write):"
     r"\s*(?P<rest>.*\S)\s*\*/"
 )
 _SECONDS = re.compile(r"\s*(\d{1,12}\.\d{1,9})\s*")
@@ -87,8 +96,13 @@ class End:
 Event = Mark | Start | End
 
 
-#: What a line of one of the three events holds.
-NEEDLES = (b"device_pm_callback_", b"suspend_resume:")
+#: What a line of one of the three events holds, or one of pm-graph's.
+NEEDLES = (
+    b"device_pm_callback_",
+    b"suspend_resume:",
+    _START_NOTE.encode(),
+    _END_NOTE.encode(),
+)
 
 
 def wanted(line: bytes) -> bool:
@@ -111,7 +125,10 @@ def parse(number: int, line: bytes) -> Event | None:
         task, pid, time = found["task"], int(found["pid"]), float(found["time"])
     else:
         head, _, comment = text.partition("/* ")
-        found = _COMMENT.fullmatch(comment)
+        note = _NOTE.fullmatch(comment)
+        found = _COMMENT.fullmatch(
+            "tracing_mark_write: " + comment if note else comment
+        )
         columns = head.split("|")
         seconds = _SECONDS.fullmatch(columns[0])
         who = _WHO.fullmatch(columns[1]) if len(columns) > 1 else None
@@ -121,6 +138,9 @@ def parse(number: int, line: bytes) -> Event | None:
     if len(task) > _LONGEST_TASK:
         return None
     rest = found["rest"]
+    if found["event"] in ("tracing_mark_write", "print"):
+        note = _NOTE.fullmatch(rest)
+        return note and Mark(number, time, task, pid, WRITE, note[1] == _START_NOTE)
     if found["event"] == "suspend_resume":
         mark = _MARK.fullmatch(rest)
         if mark is None:

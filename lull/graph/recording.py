@@ -98,13 +98,48 @@ class Named:
     parent: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """A call of ->prepare() or ->complete(): ``action`` has the walk's name.
+
+    ``end_s`` is ``start_s`` where the end is not recorded.
+    """
+
+    device: str
+    parent: str | None
+    action: str
+    start_s: float
+    end_s: float
+    err: int = 0
+    line: int = 0
+
+    @property
+    def us(self) -> float:
+        """How long it took, in microseconds; 0 where that is not recorded."""
+        return (self.end_s - self.start_s) * 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """All of a cycle: from the write to the state file to its return.
+
+    Where one of the two is not recorded, from the first event or to the last.
+    """
+
+    start_s: float
+    end_s: float
+    write: bool
+    returned: bool
+
+
 @dataclass(frozen=True)
 class Cycle:
     """One way down and up again.
 
     ``spans`` has the six phases, by their field of dev_pm_ops; ``steps`` all
     suspend_resume events in order. ``prepared`` is empty where dpm_prepare is
-    not recorded (Linux 6.12 does not). Of a cycle that is not ``kept`` there
+    not recorded (Linux 6.12 does not). ``asides`` are the callbacks of that walk
+    and of dpm_complete. Of a cycle that is not ``kept`` there
     are only the six phases.
     """
 
@@ -113,12 +148,15 @@ class Cycle:
     prepared: tuple[Named, ...] = ()
     steps: tuple[Span, ...] = ()
     caveats: tuple[Caveat, ...] = ()
+    asides: tuple[Aside, ...] = ()
+    whole: Whole | None = None
     kept: bool = True
 
     @property
     def size(self) -> int:
         """How many records it holds."""
-        return len(self.callbacks) + len(self.prepared) + len(self.steps)
+        both = len(self.prepared) + len(self.asides)
+        return len(self.callbacks) + both + len(self.steps)
 
     @property
     def complete(self) -> bool:

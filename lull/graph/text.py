@@ -6,6 +6,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from lull.graph.account import Account
 from lull.graph.dmesg import Check
 from lull.graph.path import CriticalRun, Step, Waits
 from lull.graph.recording import Callback, Caveat, Cycle, Recording
@@ -16,6 +17,8 @@ from lull.trees.schedule import CriticalPath
 
 WIDTH = 79
 _NAME = 24
+#: So many calls of ->prepare() and ->complete() are named, and so many gaps.
+_ASIDES = 3
 _BAR = 30
 #: Steps of a path that are shorter than this share of the phase are summed up.
 _SHORT = 0.002
@@ -38,6 +41,42 @@ def caveats(found: Iterable[Caveat]) -> list[str]:
     """What is missing, before anything that rests on it."""
     lines = [f"  - {caveat}" for caveat in found]
     return ["", "caveats", *(_wrapped(line) for line in lines)] if lines else []
+
+
+def account(found: Account | None) -> list[str]:
+    """The whole cycle, a line a step, and what nobody claims.
+
+    In ms to three decimals, which is what the account has: nothing is rounded
+    here, and the lines add up.
+    """
+    if found is None:
+        return []
+    whole = found.whole
+    start = "the write to the state file" if whole.write else "the first event"
+    end = "its return" if whole.returned and whole.write else "the return of that write"
+    end = end if whole.returned else "the last event"
+    lines = ["", f"the whole cycle, from {start} to {end}"]
+    for part in found.parts:
+        times = f", {part.times} times" if part.times > 1 else ""
+        lines.append(_part(found, part.name + times, part.us))
+        for aside in part.asides[:_ASIDES]:
+            if aside.us >= 1e3:
+                lines.append(
+                    f"    {_ms(aside.us / 1e3)}  of it in {_cut(aside.device)}"
+                )
+    lines.append(_part(found, "tail, after the last of these", found.tail_us))
+    lines.append(_part(found, "nobody claims", found.unclaimed_us))
+    for gap in found.gaps[:_ASIDES]:
+        if gap.us >= 1e3:
+            between = f"after {gap.after}" if gap.after else f"before {gap.before}"
+            lines.append(f"    {_ms(gap.us / 1e3)}  of it {between}")
+    lines.append(_part(found, "together", found.total_us))
+    return lines
+
+
+def _part(found: Account, name: str, us: int) -> str:
+    share = us / found.total_us if found.total_us else 0.0
+    return f"  {name:<32}{us // 1000:8}.{us % 1000:03}  {share:6.1%}"
 
 
 def phases(

@@ -43,6 +43,12 @@ def test_the_longest_phase_is_shown_and_another_on_request(recording: Path) -> N
     assert "critical path of suspend as" not in output
 
 
+def test_the_whole_cycle_is_accounted_for_before_the_phases(recording: Path) -> None:
+    output = lull("graph", recording)
+    assert output.index("the whole cycle, from") < output.index("phase  ")
+    assert "complete                               0.100" in output
+
+
 def test_all_shows_every_phase_and_the_replay(recording: Path) -> None:
     output = lull("graph", recording, "--all")
     assert output.count("critical path of") == 6

@@ -37,6 +37,11 @@ def mark(us: int, action: str, begin: bool, val: int = 2) -> Line:
     return Line(us, MAIN, "suspend_resume", f"{action}[{val}] {edge}")
 
 
+def note(us: int, what: str) -> Line:
+    """What pm-graph writes into a trace around its write to the state file."""
+    return Line(us, MAIN, "tracing_mark_write", what)
+
+
 def call(
     start: int, end: int, who: tuple[str, int], device: str, info: str, err: int = 0
 ) -> list[Line]:
@@ -194,7 +199,10 @@ def _function_graph(columns: str, task: bool = True) -> Callable[[Line], str]:
         # Seven characters of the name are all that there is room for.
         who = f"{each.who[0][:7]}-{each.who[1]}" if task else ""
         head = f"{each.us / 1e6:12.6f} |   1) {who:^14} |{columns}"
-        return f"{head}               |    /* {each.event}: {each.rest} */"
+        said = f"{each.event}: {each.rest}"
+        if each.event == "tracing_mark_write":
+            said = each.rest
+        return f"{head}               |    /* {said} */"
 
     return line
 
