@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from lull.errors import UsageError
 from lull.graph import dmesg
 from lull.graph.account import Account, account
-from lull.graph.edits import known
+from lull.graph.edits import Edit, known
+from lull.graph.needs import Answer, answer
 from lull.graph.path import CriticalRun, Waits, critical
 from lull.graph.recording import Aside, Callback, Caveat, Cycle, Recording
 from lull.graph.tree import Graph, graph
@@ -44,6 +45,10 @@ class Analysis:
     def account(self) -> Account | None:
         """Where the time of the whole cycle went."""
         return account(self.cycle)
+
+    def needs(self, words: str, edits: Sequence[Edit] = ()) -> Answer:
+        """When what ``words`` names is back. Raises UsageError."""
+        return answer(words, self.cycle, self.graph, self.waits, self.kernel, edits)
 
     def replays(self) -> tuple[Replay, ...]:
         """The model beside what was measured."""

@@ -44,6 +44,12 @@ def graph_command(
             metavar="SPEC", help="mode=lull,async=all,DEVICE=0ms,DEVICE:resume=2ms"
         ),
     ] = None,
+    needs: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHAT", help="When display,disk,keyboard,DEVICE are back."
+        ),
+    ] = None,
     perfetto: Annotated[
         Path | None, typer.Option(help="Write it for the Perfetto viewer.")
     ] = None,
@@ -64,14 +70,16 @@ def graph_command(
         name = found.device(device)
         for each in [phase] if phase else found.paths:
             lines += text.device(found.waits[each], name)
-    elif what_if is None or all_:
+    elif (what_if is None and needs is None) or all_:
         for each in shown:
             lines += text.timeline(found.waits[each], None if all_ else LONGEST)
             lines += text.critical(found.paths[each], found.ideals[each])
-    if what_if is not None or all_:
+    if what_if is not None or needs is not None or all_:
         lines += text.replays(found.replays(), found.kernel)
+    edits = parse(what_if) if what_if is not None else ()
+    if needs is not None:
+        lines += text.needs(found.needs(needs, edits))
     if what_if is not None:
-        edits = parse(what_if)
         lines += text.predictions(
             predict(found.graph, found.kernel, edits, found.paths), what_if
         )

@@ -196,18 +196,26 @@ class Waits:
         return "not explained by the recording"
 
 
-def critical(waits: Waits) -> CriticalRun:
-    """The way back from the last end, from what waited to what it waited for."""
+def way_to(waits: Waits, name: str) -> tuple[Step, ...]:
+    """How ``name``, which has a callback, came to begin: from what waited to what
+    it waited for, in the order of time, ``name`` last."""
     steps: list[Step] = []
     seen: set[str] = set()
+    at: str | None = name
+    while at is not None and at not in seen:
+        seen.add(at)
+        steps.append(waits.why(at))
+        at = steps[-1].after
+    return tuple(reversed(steps))
+
+
+def critical(waits: Waits) -> CriticalRun:
+    """The way to the last end."""
     name = waits.by_end[-1] if waits.by_end else None
     last = waits.calls[name].end_s if name is not None else waits.span.start_s
-    while name is not None and name not in seen:
-        seen.add(name)
-        steps.append(waits.why(name))
-        name = steps[-1].after
+    steps = () if name is None else way_to(waits, name)
     rest = max(0.0, waits.span.end_s - last)
-    return CriticalRun(waits.phase, waits.span, tuple(reversed(steps)), rest)
+    return CriticalRun(waits.phase, waits.span, steps, rest)
 
 
 def covered_s(calls: Iterable[Callback]) -> float:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from lull.graph.account import Account
 from lull.graph.dmesg import Check
+from lull.graph.needs import Answer, Times
 from lull.graph.path import CriticalRun, Step, Waits
 from lull.graph.recording import Callback, Caveat, Cycle, Recording
 from lull.graph.tree import Graph
@@ -266,6 +267,47 @@ def predictions(found: Sequence[Prediction], spec: str) -> list[str]:
         change = f" {_percent(after / before - 1):>7}" if before else ""
         lines.append(f"  {each.phase:<16}{_ms(before)}{_ms(after)}{change}")
     return lines
+
+
+def needs(found: Answer) -> list[str]:
+    """When what is needed is back, and what nobody who was named waits for."""
+    names = ["recorded", "model", "changed"][: 2 if found.needed.changed is None else 3]
+    lines = [
+        "",
+        "back, in ms from the beginning of dpm_resume",
+        f"  {'':<{_NAME}}" + "".join(f"{name:>10}" for name in [*names, "alone"]),
+    ]
+    for wanted in found.wanted:
+        lines.append(f"{wanted.word}{'' if wanted.devices else ': none is recorded'}")
+        for back in wanted.devices:
+            alone = _ms(back.alone / 1e3)
+            lines.append(f"  {_cut(back.name):<{_NAME}}{_times(back.times)}{alone}")
+            if back.holder_us >= 1e3:
+                way = f", by way of {_cut(back.through)}"
+                way = "" if back.through == back.holder else way
+                text = f"    held back by {_cut(back.holder)}, on which it does not"
+                took = f"depend ({back.holder_us / 1e3:.3f} ms{way})"
+                lines.append(_wrapped(f"{text} {took}"))
+    lines.append(f"{'all of these':<{_NAME + 2}}{_times(found.needed)}")
+    lines.append(f"{'dpm_resume':<{_NAME + 2}}{_times(found.resume)}")
+    lines.append(f"{'nobody named waits for':<{_NAME + 2}}{_times(found.left)}")
+    left, whole = found.left.recorded, found.resume.recorded
+    if left is None or not whole or not found.kernel:
+        return lines
+    share = f"that is {left / whole:.1%} of dpm_resume, {left / found.kernel:.1%}"
+    text = f"{share} of the kernel's resume of {found.kernel / 1e3:.3f} ms"
+    lines.append(_wrapped(f"  {text}, as recorded"))
+    late = ", ".join(f"{_cut(name)} {end / 1e3:.3f}" for name, end in found.rest[:6])
+    if late:
+        more = f", and {len(found.rest) - 6} more" if len(found.rest) > 6 else ""
+        lines.append(_wrapped(f"  back after that: {late}{more}", 4))
+    return lines
+
+
+def _times(times: Times) -> str:
+    recorded = "      lost" if times.recorded is None else _ms(times.recorded / 1e3)
+    changed = "" if times.changed is None else _ms(times.changed / 1e3)
+    return recorded + _ms(times.model / 1e3) + changed
 
 
 def _share(path: CriticalRun, ms: float) -> str:

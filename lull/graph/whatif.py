@@ -148,17 +148,17 @@ def predict(
 
     Raises UsageError for an unknown mode, device or value.
     """
-    rules, rest = _mode(edits)
-    changed = apply(graph.tree, rest)
-    after = Kernel(rules) if rules else kernel
+    tree, after = changed(graph.tree, kernel, edits)
     return tuple(
-        Prediction(
-            phase,
-            _us(graph.tree, phase, kernel),
-            _us(changed, phase, after),
-        )
+        Prediction(phase, _us(graph.tree, phase, kernel), _us(tree, phase, after))
         for phase in phases
     )
+
+
+def changed(tree: Tree, kernel: Kernel, edits: Iterable[Edit]) -> tuple[Tree, Kernel]:
+    """The tree and the rules with the changes. Raises as ``predict`` does."""
+    rules, rest = _mode(edits)
+    return apply(tree, rest), Kernel(rules) if rules else kernel
 
 
 def _us(tree: Tree, phase: Phase, kernel: Kernel) -> float:

@@ -91,6 +91,15 @@ def test_what_if_prints_replay_and_prediction(recording: Path) -> None:
     assert "what if mode=lull,screen=0ms" in output
 
 
+def test_needs_says_when_a_device_is_back_and_under_a_what_if(recording: Path) -> None:
+    output = lull("graph", recording, "--needs", "screen,disk")
+    assert "nobody named waits for" in output
+    assert "critical path" not in output
+    output = lull("graph", recording, "--needs", "disk", "--what-if", "bus0=0ms")
+    disk = next(line for line in output.splitlines() if line.startswith("  disk"))
+    assert disk.split()[1:] == ["5.520", "5.500", "5.000", "5.500"]
+
+
 def test_perfetto_writes_a_file_that_reads_back(
     recording: Path, tmp_path: Path
 ) -> None:
@@ -117,6 +126,7 @@ def test_names_from_the_file_do_not_steer_the_terminal(tmp_path: Path) -> None:
         ("--device", "scren"),
         ("--what-if", "mode=fast"),
         ("--what-if", "scren=0ms"),
+        ("--needs", "scren"),
         ("--dmesg", "/nonexistent"),
         ("--perfetto", "/proc/nonexistent/x"),
     ],
