@@ -13,8 +13,10 @@ from lull.errors import UsageError
 from lull.graph import text
 from lull.graph.analysis import Analysis, analyse
 from lull.graph.edits import parse
-from lull.graph.load import dmesg_beside, load, load_log
+from lull.graph.load import dmesg_beside, load, load_any, load_log
 from lull.graph.perfetto import to_json
+from lull.graph.suspect import Run, not_in_order, recorded_names, runs, suspects
+from lull.graph.tree import graph
 from lull.graph.whatif import predict
 from lull.host.files import write_output
 from lull.trees.model import Phase
@@ -22,11 +24,16 @@ from lull.vm.console import show
 
 #: The longest callbacks of a phase that are shown without --all.
 LONGEST = 12
+#: The suspects that are shown without --all.
+SUSPECTS = 5
 
 
 def graph_command(
-    recording: Annotated[
-        Path, typer.Argument(help="ftrace text: of pm-graph, trace-cmd or tracefs.")
+    recordings: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RECORDING", help="ftrace text: of pm-graph, trace-cmd or tracefs."
+        ),
     ],
     cycle: Annotated[
         int | None, typer.Option(help="Which one; else the last complete one.")
@@ -50,6 +57,12 @@ def graph_command(
             metavar="WHAT", help="When display,disk,keyboard,DEVICE are back."
         ),
     ] = None,
+    suspect: Annotated[
+        bool,
+        typer.Option(
+            "--suspect", help="Of pm_async off and on: which order is missing."
+        ),
+    ] = False,
     perfetto: Annotated[
         Path | None, typer.Option(help="Write it for the Perfetto viewer.")
     ] = None,
@@ -61,6 +74,14 @@ def graph_command(
     ] = False,
 ) -> None:
     """Say what took long in a recorded suspend, and what waited for what."""
+    if suspect:
+        _print(_suspects(recordings, all_))
+        return
+    if len(recordings) != 1:
+        raise UsageError(
+            f"{len(recordings)} recordings", hint="one, or --suspect SYNC ASYNC"
+        )
+    (recording,) = recordings
     log = dmesg or dmesg_beside(recording)
     logs = load_log(log) if log else None
     found = analyse(load(recording, cycle), cycle, logs, phase)
@@ -86,6 +107,24 @@ def graph_command(
     _print(lines)
     if perfetto is not None:
         _write(perfetto, to_json(found.cycle, found.graph, found.paths.values()))
+
+
+def _suspects(paths: list[Path], all_: bool) -> list[str]:
+    if len(paths) < 2:
+        raise UsageError(
+            "--suspect takes a recording with pm_async off and one or more with it on",
+            hint="lull graph --suspect SYNC ASYNC; 0 or 1 in /sys/power/pm_async",
+        )
+    off, *on = [load_any(path) for path in paths]
+    _, cycle = off.cycle()
+    before = Run(cycle, graph(off, cycle))
+    after = [run for recording in on for run in runs(recording)]
+    found = suspects(before, after)
+    names = recorded_names([before, *after])
+    lines = [f"pm_async off: {paths[0]}; on: {', '.join(map(str, paths[1:]))}"]
+    caveats = dict.fromkeys(c for recording in (off, *on) for c in recording.caveats)
+    lines += text.caveats([*caveats, *not_in_order(before)])
+    return lines + text.suspects(found, names, len(found) if all_ else SUSPECTS)
 
 
 def _summary(found: Analysis, where: str) -> list[str]:

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from lull.errors import NoRecording
+from lull.graph.console import read as read_console
 from lull.graph.dmesg import Totals
 from lull.graph.dmesg import read as read_log
 from lull.graph.ftrace import read
@@ -19,6 +21,18 @@ def load(path: Path, number: int | None = None) -> Recording:
     there is nothing in it to read."""
     hint = "name a recording: ftrace text of pm-graph, trace-cmd or tracefs"
     return read(stream_input(path, hint), str(path), number)
+
+
+def load_any(path: Path) -> Recording:
+    """A recording, or a kernel's log with the callbacks in it. Raises as ``load``."""
+    try:
+        return load(path)
+    except NoRecording as error:
+        try:
+            return read_console(stream_input(path, ""), str(path))
+        except NoRecording as other:
+            hint = f"{error.hint}; or {other.hint}"
+            raise NoRecording(error.what, where=error.where, hint=hint) from other
 
 
 def load_log(path: Path) -> Sequence[Totals]:

@@ -11,6 +11,7 @@ from lull.graph.dmesg import Check
 from lull.graph.needs import Answer, Times
 from lull.graph.path import CriticalRun, Step, Waits
 from lull.graph.recording import Callback, Caveat, Cycle, Recording
+from lull.graph.suspect import Evidence, Suspect, Symptom, async_path
 from lull.graph.tree import Graph
 from lull.graph.whatif import Kernel, Prediction, Replay
 from lull.trees.model import Phase
@@ -302,6 +303,54 @@ def needs(found: Answer) -> list[str]:
         more = f", and {len(found.rest) - 6} more" if len(found.rest) > 6 else ""
         lines.append(_wrapped(f"  back after that: {late}{more}", 4))
     return lines
+
+
+def suspects(
+    found: Sequence[Suspect], names: Mapping[str, tuple[str, str | None]], most: int
+) -> list[str]:
+    """The ``most`` likeliest pairs, what speaks for each, and what would keep it
+    in order. ``names`` are those of ``recorded_names``."""
+    if not found:
+        return [
+            "",
+            "no callback hung, failed or took longer with pm_async on, after whose",
+            "order with another nobody had looked: nobody is suspected",
+        ]
+    lines = ["", "pairs whose order only the walk had kept, the likeliest first"]
+    for number, each in enumerate(found[:most], 1):
+        pair = f"{each.supplier} has to come before {each.consumer}"
+        lines.append(_wrapped(f"  {number}. {pair} (score {each.score:.2f})", 5))
+        first = each.evidence[0]
+        again = len(each.evidence) - 1
+        more = f"; and {again} more like it" if again else ""
+        lines.append(_wrapped(f"     {_evidence(each, first)}{more}"))
+        for name in each.disable:
+            path = async_path(names, name)
+            lines.append(f"     echo disabled | find /sys/devices -path '{path}' \\")
+            lines.append("       -exec tee {} +")
+        if not each.disable:
+            lines.append("     both are sync: pm_async is not what parted them")
+    if len(found) > most:
+        lines.append(f"  and {len(found) - most} that are less likely (--all)")
+    return lines
+
+
+def _evidence(suspect: Suspect, first: Evidence) -> str:
+    other = suspect.supplier
+    if other == first.victim:
+        other = suspect.consumer
+    alone, took = f"{first.alone_us / 1e3:.3f}", f"{first.us / 1e3:.3f}"
+    if first.symptom is Symptom.HUNG:
+        what = f"never ended; alone it took {alone} ms"
+    elif first.symptom is Symptom.FAILED:
+        what = f"failed with {first.err}"
+    else:
+        what = f"took {took} ms, alone {alone}"
+    when = ""
+    if first.after_us is not None:
+        side = "after" if first.after_us >= 0 else "before"
+        when = f", and ended {abs(first.after_us) / 1e3:.3f} ms {side} {other}"
+    return f"in {first.phase} {first.victim} {what}{when}"
 
 
 def _times(times: Times) -> str:

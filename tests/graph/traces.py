@@ -150,7 +150,7 @@ INFO = {
 def of_tree(tree: Tree, rules: Rules = Rules.STOCK) -> list[Line]:
     """A cycle of ``tree`` as the model has it, a worker for each async device."""
     us = 1_000_000
-    order = [f"d {_said(tree, d.name)}" for d in tree.devices]
+    order = [f"d {said(tree, d.name)}" for d in tree.devices]
     calls = [call(i, i, MAIN, name, "[suspend]") for i, name in enumerate(order, 1)]
     lines = phase(us, us + len(calls) + 1, "dpm_prepare", *calls)
     us += len(calls) + 10
@@ -164,17 +164,20 @@ def of_tree(tree: Tree, rules: Rules = Rules.STOCK) -> list[Line]:
 def of_slots(tree: Tree, each: Phase, us: int, slots: Mapping[str, Slot]) -> list[Line]:
     """A phase that begins at ``us`` and in which devices ran when ``slots`` say."""
     calls = []
-    for i, device in enumerate(tree.devices):
-        if each in device.work and device.name in slots:
-            slot = slots[device.name]
+    place = {device.name: i for i, device in enumerate(tree.devices)}
+    # As they ended: what one thread did in one microsecond stays in its order.
+    for name, slot in slots.items():
+        i = place[name]
+        if each in tree.devices[i].work:
             who = MAIN if slot.main else (f"kworker/u8:{i}", 1000 + i)
             times = round(slot.start_us) + 5, round(slot.end_us) + 5
-            calls.append(call(*times, who, f"d {_said(tree, device.name)}", INFO[each]))
+            calls.append(call(*times, who, f"d {said(tree, name)}", INFO[each]))
     last = max((slot.end_us for slot in slots.values()), default=0)
     return phase(us, us + round(last) + 10, f"dpm_{each}", *calls)
 
 
-def _said(tree: Tree, name: str) -> str:
+def said(tree: Tree, name: str) -> str:
+    """The device as ``call`` takes it, with its parent."""
     parent = next(device.parent for device in tree.devices if device.name == name)
     return f"{name}<{parent}" if parent else name
 
