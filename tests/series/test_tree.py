@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,8 +15,7 @@ from lull.kernels.cache import Cache, link_tree, remove_tree
 from lull.kernels.config import check_config, merge_command
 from lull.kernels.inputs import gather
 from lull.kernels.source import fetch
-from lull.kernels.verify import sections
-from lull.kernels.workspace import Change, decode, encode, plan_changes, sync
+from lull.kernels.workspace import plan_changes, sync
 from lull.model import Arm
 from lull.proof.stamps import Stamps
 from lull.series.distro import fragment
@@ -199,79 +196,16 @@ def test_upstream_it_compiles_after_each_patch(
             compile_each(series, pristine, tmp_path, name)
 
 
-@pytest.mark.proof
-@pytest.mark.seconds(120)
-@pytest.mark.parametrize("name", UPSTREAM)
-def test_upstream_is_the_code_that_the_best_mode_runs(
-    name: str, pristine: Pristine, tmp_path: Path, stamp: Stamps
-) -> None:
-    """The compiler makes the same of both: of the series, and of the lab's files
-    with the functions that tell the modes apart made constants."""
-    with stamp(kernel_parts(Arm.LULL, *ME, *_says())) as new:
-        if not new:
-            return
-        series = planned(pristine, (name,), Reader.UPSTREAM)
-        changed = final(series)
-        objects = sorted(p[:-1] + "o" for p in changed if p.endswith(".c"))
-        found = []
-        for number, changes in enumerate((changed, in_force(name, pristine))):
-            with opened_with(changes, pristine, f"{name}-code") as tree:
-                obj = tmp_path / str(number)
-                configure(tree, Arm.LULL, obj, "CONFIG_WERROR=y")
-                make(tree, obj, "-j2", *objects)
-                found.append({name: code(obj / name) for name in objects})
-        for path in objects:
-            assert found[0][path], path
-            assert found[0][path] == found[1][path], path
-
-
-def in_force(name: str, pristine: Pristine) -> dict[str, Change]:
-    """The lab's files without the hooks that are left out, one mode for good."""
-    says = entries(ROOT)[name].upstream
-    assert says is not None
-    inputs = only(gather(ROOT, BASE, Arm.LULL), ROOT, [name])
-    hooks = tuple(hook for hook in inputs.hooks if hook.stem not in says.skip)
-    changes = plan_changes(replace(inputs, hooks=hooks), pristine.read)
-    header = f"include/linux/lull_{name}.h"
-    text = decode(changes[header].data or b"")
-    values = {**dict.fromkeys(says.true, "true"), **dict.fromkeys(says.false, "false")}
-    for function, value in values.items():
-        body = rf"(static inline bool {function}\(void\)\n{{\n)\treturn .*;\n}}"
-        text, count = re.subn(body, rf"\1\treturn {value};\n}}", text)
-        assert count == 1, function
-    for function in says.drop:
-        line = rf"^void ({function}\(.*\));$"
-        text = re.sub(line, r"static inline void \1 { }", text, flags=re.MULTILINE)
-    # Test kernels have a second set of some.
-    text = re.sub(r"#if defined\(CONFIG_LULL_\w+\) && .*DEBUG\)", "#if 0", text)
-    done = {**changes, header: replace(changes[header], data=encode(text))}
-    # A hook that is left out may be the one that includes it.
-    include = b"#include <linux/lull_%s.h>\n" % name.encode()
-    for path, change in changes.items():
-        if _is_c(path) and change.data and include not in change.data:
-            done[path] = replace(change, data=include + change.data)
-    return done
-
-
-def code(path: Path) -> dict[str, bytes]:
-    """What the CPU executes."""
-    found = sections(path.read_bytes())
-    return {name: data for name, data in found.items() if ".text" in name}
-
-
 @contextmanager
-def opened_with(
-    changes: Mapping[str, Change], pristine: Pristine, label: str
-) -> Iterator[Path]:
-    """A tree of its own with these changes, gone when the block ends. Who has
-    another ``label`` does not wait."""
+def untouched(pristine: Pristine, label: str) -> Iterator[Path]:
+    """A tree of its own, gone when the block ends. Who has another ``label`` does
+    not wait."""
     cache = Cache()
     # Where ccache knows paths from those of other trees.
     tree = cache.work / f"{BASE}-series-{label}"
     with cache.lock(tree.name):
         try:
             link_tree(pristine.tree, tree)
-            sync(pristine.tree, tree, dict(changes), set())
             yield tree
         finally:
             remove_tree(tree)
@@ -287,7 +221,7 @@ def compile_each(
 ) -> None:
     """Compile what is hooked after each step."""
     wanted = sorted({*hooked(), *(p[:-1] + "o" for p in final(series) if _is_c(p))})
-    with opened_with({}, pristine, label) as tree:
+    with untouched(pristine, label) as tree:
         configure(tree, Arm.LULL, obj, f"CONFIG_WERROR=y\n{extra}")
         for count, step in enumerate(series, 1):
             sync(pristine.tree, tree, dict(step.changes), set())
