@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -91,6 +92,17 @@ def test_a_page_that_cannot_be_made_costs_no_answer(lab: Lab) -> None:
     assert "walk: 30,000 dead children" in done.stdout
     assert "no page was made" in done.stderr
     assert "browser" not in done.stdout
+
+
+def test_a_machine_that_cannot_draw_can_measure(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    monkeypatch.setattr("lull.page.command.features", lambda: (synthetic.feature(),))
+    lab.under = tmp_path
+    done = lull("walk")
+    assert done.exception is None
+    assert "vl-convert-python is missing" in done.stderr
 
 
 def test_the_tables_are_printed_where_they_are_asked_for(lab: Lab) -> None:

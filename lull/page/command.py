@@ -41,7 +41,11 @@ def make_page(
         warn(text)
 
     found = [read(path, known, doubt) for path in runs]
-    folders = [path for path in runs if path.is_dir()]
+    folders = {
+        path: run.summary.clock
+        for path, run in zip(runs, found, strict=True)
+        if path.is_dir()
+    }
     extras = Extras(
         profiles=profiles_of(folders, doubt),
         recorded=recordings_of(folders, doubt),

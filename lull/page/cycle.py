@@ -11,6 +11,7 @@ from lull.graph.analysis import Analysis
 from lull.graph.path import CriticalRun, Step
 from lull.graph.perfetto import to_json
 from lull.graph.text import groups
+from lull.model import Clock
 from lull.page import charts
 from lull.page.bars import Bar, bars
 from lull.page.model import Figure, Key, Link, Recorded, Table
@@ -24,7 +25,7 @@ _LEFT = 190
 _NS = 1e9
 
 
-def recorded(found: Analysis, mode: str, name: str) -> Recorded:
+def recorded(found: Analysis, mode: str, clock: Clock, name: str) -> Recorded:
     """The pictures of a cycle in a mode, and the whole of it for a viewer."""
     (longest,) = found.longest()
     path = found.paths[longest]
@@ -38,8 +39,8 @@ def recorded(found: Analysis, mode: str, name: str) -> Recorded:
         id=name,
         title=clean(f"mode {mode}"),
         text=clean(f"{text}. {caveats}" if caveats else text, 400),
-        figure=_timeline(found, mode, f"{name}-t"),
-        path=_path(found, path, mode, f"{name}-p"),
+        figure=_timeline(found, mode, clock, f"{name}-t"),
+        path=_path(found, path, mode, clock, f"{name}-p"),
         link=_perfetto(found, mode),
     )
 
@@ -48,7 +49,7 @@ def _time(ms: float) -> str:
     return quantity(ms * 1e6, "ns")
 
 
-def _timeline(found: Analysis, mode: str, name: str) -> Figure:
+def _timeline(found: Analysis, mode: str, clock: Clock, name: str) -> Figure:
     steps = sorted(found.cycle.steps, key=lambda span: span.start_s)
     zero = steps[0].start_s if steps else 0.0
     long = max((span.ms for span in steps), default=0.0) / 1000
@@ -70,7 +71,7 @@ def _timeline(found: Analysis, mode: str, name: str) -> Figure:
         id=name,
         title="From the first step to the last",
         about=clean(f"Timeline of the steps of a suspend and resume, mode {mode}"),
-        clock=None,
+        clock=clock,
         svg=bars(boxes, "ns", width=_WIDTH, left=_LEFT, step=20),
         table=Table(
             ("step", "begins, ms", "takes, ms"), tuple(rows), frozenset((1, 2))
@@ -80,7 +81,9 @@ def _timeline(found: Analysis, mode: str, name: str) -> Figure:
     )
 
 
-def _path(found: Analysis, path: CriticalRun, mode: str, name: str) -> Figure:
+def _path(
+    found: Analysis, path: CriticalRun, mode: str, clock: Clock, name: str
+) -> Figure:
     waits = found.waits[path.phase]
     lines = [_line(group, path) for group in groups(path)]
     keep = sorted(lines, key=lambda line: line[1] - line[2], reverse=True)[:DRAWN]
@@ -97,7 +100,7 @@ def _path(found: Analysis, path: CriticalRun, mode: str, name: str) -> Figure:
         id=name,
         title=f"Critical path of {path.phase}, {_time(path.span.ms)}",
         about=clean(f"Timeline of the critical path of {path.phase}, mode {mode}"),
-        clock=None,
+        clock=clock,
         svg=bars(drawn, "ns", width=_WIDTH, left=_LEFT, step=20),
         table=Table(
             ("device", "ms", "of the phase", "why then", "after", "ms before it"),

@@ -16,8 +16,11 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from types import ModuleType
 from typing import Any
 from xml.etree import ElementTree
+
+from lull.errors import CannotRun
 
 #: A row of a dataset.
 Datum = Mapping[str, str | float | None]
@@ -40,23 +43,31 @@ _NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 def svg(spec: Spec, data: Mapping[str, Sequence[Datum]]) -> str:
     """The picture. ``spec`` names its datasets, ``data`` has their rows.
 
-    A specification is compiled once, whatever data it is drawn with.
+    A specification is compiled once, whatever data it is drawn with. Raises
+    CannotRun where the library is missing.
     """
-    import vl_convert
-
     vega = json.loads(_compiled(json.dumps(spec, sort_keys=True), tuple(data)))
     for dataset in vega["data"]:
         if dataset["name"] in data:
             dataset["values"] = list(data[dataset["name"]])
-    return compact(vl_convert.vega_to_svg(vega))
+    return compact(_library().vega_to_svg(vega))
+
+
+def _library() -> ModuleType:
+    # Not at the top: a run measures without it, too, and it is loaded when used.
+    try:
+        import vl_convert
+    except ImportError as error:
+        raise CannotRun(
+            "the Python package vl-convert-python is missing", hint="make setup"
+        ) from error
+    return vl_convert
 
 
 @lru_cache(maxsize=64)
 def _compiled(spec: str, names: tuple[str, ...]) -> str:
-    import vl_convert
-
     whole = {**json.loads(spec), "datasets": {name: [] for name in names}}
-    return json.dumps(vl_convert.vegalite_to_vega(whole))
+    return json.dumps(_library().vegalite_to_vega(whole))
 
 
 def compact(markup: str) -> str:

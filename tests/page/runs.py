@@ -65,7 +65,9 @@ def extras(*names: str) -> Extras:
     counts = {name: Count(1000 + i, i) for i, name in enumerate(names or ("walk",))}
     sides = [Profile(mode, "6.12.117", 2, 4, counts) for mode in ("lull", "stock")]
     found = counted(sides[0], sides[1], "walk zombies", "round")
-    cycle = recorded(analyse(read(traces.recorded(), "made up")), "lull", "r0")
+    cycle = recorded(
+        analyse(read(traces.recorded(), "made up")), "lull", Clock.INSN, "r0"
+    )
     return Extras(profiles=(section(found, "p0"),), recorded=(cycle,))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from lull.model import Arm, Clock, Feature, Metric
 from lull.page.build import Extras, page
+from lull.page.html import render as render_page
 from lull.page.model import Page, System
 from lull.report.answer import answer
 from lull.report.answer_text import render
@@ -101,8 +102,11 @@ def test_what_becomes_worse_is_listed_beside_the_gain() -> None:
         cost = 200.0 if sample.mode == "lull" else 100.0
         metrics = {**sample.metrics, "worker": cost + sample.seed}
         found.append(sample.model_copy(update={"metrics": metrics}))
-    costs = only(made(runs.run(found=found, feature=feature), feature=feature)).costs
+    dear = made(runs.run(found=found, feature=feature), feature=feature)
+    costs = only(dear).costs
     assert costs is not None
+    assert "What it costs: 2 figures are worse" in render_page(dear)
+    assert "What it costs" not in render_page(made(runs.run()))
     assert {row[1] for row in costs.rows} == {"worker"}
     assert costs.rows[0][3:5] == ("102ns", "202ns")
     assert only(made(runs.run())).costs is None

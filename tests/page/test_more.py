@@ -15,7 +15,7 @@ from lull.errors import LabError, UsageError
 from lull.graph.analysis import analyse
 from lull.graph.ftrace import read
 from lull.host.progress import open_progress
-from lull.model import Feature, Sample
+from lull.model import Clock, Feature, Sample
 from lull.page.build import Extras, page
 from lull.page.charts import decades
 from lull.page.command import make_page
@@ -156,8 +156,11 @@ def test_lull_profile_keeps_it_where_it_is_told(
 
 
 def test_a_cycle_has_its_steps_its_critical_path_and_a_file_for_the_viewer() -> None:
-    found = recorded(analyse(read(traces.recorded(), "made up")), "lull", "r0")
+    found = recorded(
+        analyse(read(traces.recorded(), "made up")), "lull", Clock.WALL, "r0"
+    )
     assert found.title == "mode lull"
+    assert found.figure.clock is found.path.clock is Clock.WALL
     steps = dict((row[0], row[2]) for row in found.figure.table.rows)
     assert steps["dpm_suspend"] == "30.600"
     # The bus waited for the screen, and the screen for nothing.

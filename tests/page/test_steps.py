@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from lull.page.steps import LEAST, steps
+from lull.page.steps import steps
 
 
 def level(value: float, count: int, seed: int = 0) -> list[float]:
@@ -55,6 +55,7 @@ def test_what_is_too_small_to_matter_is_no_step() -> None:
     assert [s.at for s in steps([100.0] * 10 + [102.0] * 10)] == [10]
 
 
-def test_a_part_has_enough_points() -> None:
-    found = steps(level(100, LEAST) + level(200, 12, 1))
-    assert all(step.at >= LEAST for step in found)
+@pytest.mark.parametrize(("count", "found"), [(1, 0), (2, 0), (3, 1)])
+def test_three_points_are_the_least_on_a_side(count: int, found: int) -> None:
+    assert len(steps([100.0] * 12 + [200.0] * count)) == found
+    assert len(steps([200.0] * count + [100.0] * 12)) == found
