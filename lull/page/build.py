@@ -25,7 +25,7 @@ from lull.page.model import (
 )
 from lull.page.noise import times
 from lull.page.words import clean, factor, interval, sentence, tone
-from lull.report.answer import Answer, Block, Entry, Measured, answer
+from lull.report.answer import Answer, Block, Coverage, Entry, Measured, answer
 from lull.report.answer_text import render as render_answer
 from lull.report.compare import Run
 from lull.report.summary import case_key
@@ -65,7 +65,10 @@ def page(runs: Sequence[Run], features: Iterable[Feature], extras: Extras) -> Pa
         systems=systems,
         profiles=extras.profiles,
         recorded=extras.recorded,
-        sources=tuple(_source(run) for run in runs),
+        sources=tuple(
+            _source(run, coverage)
+            for run, coverage in zip(runs, found.coverage, strict=True)
+        ),
         mail=mail,
         doubts=(*extras.doubts, *_mixed(runs)),
     )
@@ -306,7 +309,7 @@ def overview(found: Answer) -> Figure | None:
     )
 
 
-def _source(run: Run) -> Source:
+def _source(run: Run, part: Coverage) -> Source:
     s, env = run.summary, run.env
     facts = [
         ("folder", run.name),
@@ -315,7 +318,7 @@ def _source(run: Run) -> Source:
     ]
     command = ""
     if env is not None:
-        facts.append(("measured", env.created))
+        facts.append(("when", env.created))
         if env.commit:
             facts.append(("commit", env.commit))
         for kernel in env.kernels.values():
@@ -333,6 +336,9 @@ def _source(run: Run) -> Source:
             cpu = f"{env.host.cpu} x {env.host.cpus}"
             facts.append(("host", f"{cpu}, {env.host.memory_mb} MB, {env.host.system}"))
         command = "\n".join(shlex.join(words) for words in env.commands)
+    if not part.whole:
+        text = f"{part.cases} of {part.of_cases} cases"
+        facts.append(("part", f"{text}, {part.seeds} of {part.of_seeds} seeds"))
     counts = sorted({row.n for row in s.rows if row.arm is Arm.LULL})
     ends = dict.fromkeys(str(n) for n in counts[:1] + counts[-1:])
     facts.append(("samples", f"{len(run.samples)}; n = {'-'.join(ends) or 0} a mode"))

@@ -132,6 +132,7 @@ def test_who_wants_to_repeat_it_finds_all_that_is_known() -> None:
     assert "ab" * 32 in facts["lull kernel"]
     assert facts["QEMU"] == "QEMU 7.2.19"
     assert facts["seeds"] == "1, 2, 3"
+    assert facts["part"] == "2 of 2 cases, 6 of 12 seeds"
     assert source.command == "lull run walk --clock insn"
 
 
