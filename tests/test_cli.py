@@ -68,7 +68,8 @@ def test_without_qemu_it_cannot_run_and_says_how_to_mend_it(tmp_path: Path) -> N
 
 
 def test_help_fits_a_screen() -> None:
-    for words in ((), ("run",), ("profile",), ("compare",), ("list",), ("kernel",)):
+    commands = ("run", "profile", "compare", "report", "list", "kernel")
+    for words in ((), *((name,) for name in commands)):
         done = lull(*words, "--help", COLUMNS="80")
         assert done.returncode == 0
         assert len(done.stdout.splitlines()) <= 40, words

@@ -55,15 +55,21 @@ def opened(browser: Any) -> Open:
     def start(file: Path, width: int = 1280, **more: object) -> Iterator[Watched]:
         size = {"width": width, "height": 900}
         context = browser.new_context(viewport=size, **more)
-        watched = Watched(context.new_page())
-        watched.page.on("request", lambda request: watched.asked.append(request.url))
-        watched.page.on("pageerror", lambda error: watched.errors.append(str(error)))
-        watched.page.on(
-            "console",
-            lambda line: line.type == "error" and watched.errors.append(line.text),
-        )
-        watched.page.goto(file.as_uri())
-        yield watched
-        context.close()
+        try:
+            watched = Watched(context.new_page())
+            watched.page.on(
+                "request", lambda request: watched.asked.append(request.url)
+            )
+            watched.page.on(
+                "pageerror", lambda error: watched.errors.append(str(error))
+            )
+            watched.page.on(
+                "console",
+                lambda line: line.type == "error" and watched.errors.append(line.text),
+            )
+            watched.page.goto(file.as_uri())
+            yield watched
+        finally:
+            context.close()
 
     return start

@@ -136,7 +136,7 @@ def test_a_link_opens_what_it_points_into(opened: Open, file: Path) -> None:
         assert not quiet.is_visible()
         name = quiet.get_attribute("id")
         watched.page.evaluate(f"location.hash = '{name}'")
-        quiet.wait_for(state="visible", timeout=5000)
+        quiet.wait_for(state="visible")
 
 
 def test_the_text_for_a_mail_is_copied(opened: Open, file: Path) -> None:
