@@ -17,7 +17,8 @@ from lull.page.readme import refresh
 
 def report_command(
     runs: Annotated[
-        list[Path] | None, typer.Argument(help="Folders of runs, a clock each.")
+        list[Path] | None,
+        typer.Argument(metavar="RUN", help="Folders of runs, a clock each."),
     ] = None,
     output: Annotated[
         Path | None,
