@@ -47,10 +47,13 @@ static inline bool lull_is_on(void)
 	return lull_devices_on;
 }
 
-/* A superior may be started long before the last that it waits for. */
-static inline bool lull_waits_first(bool async)
+/*
+ * A superior may be started long before the last that it waits for; one that the
+ * walk handles is not to lose its runtime PM while those below it keep theirs.
+ */
+static inline bool lull_waits_first(void)
 {
-	return lull_is_on() && async;
+	return lull_is_on();
 }
 
 /*
@@ -134,7 +137,7 @@ static inline bool lull_no_subordinate(struct device *dev, bool async)
 	return false;
 }
 
-static inline bool lull_waits_first(bool async) { return false; }
+static inline bool lull_waits_first(void) { return false; }
 static inline bool lull_leaves_alone(struct device *dev, int error)
 {
 	return false;
