@@ -56,7 +56,7 @@ static int arriving_setup(const struct job_case *c)
 static int try_once(const struct job_case *c, const char *mode, const char *what,
 		    uint64_t wakeup_at, const char *timeout)
 {
-	uint64_t gone;
+	uint64_t refused, gone = TASKS;
 	struct attempt a;
 
 	if (race_begin(c) < 0 || inject_number("freeze", "exit_queue_wakeup", wakeup_at) < 0 ||
@@ -66,8 +66,13 @@ static int try_once(const struct job_case *c, const char *mode, const char *what
 	    lull_check_wait("freeze", "queued", TASKS) < 0 ||
 	    knob_write(FREEZE_TIMEOUT, timeout) < 0 || race_attempt(&a) < 0)
 		return -1;
-	/* A freeze that was not given up has waited for all. */
-	gone = a.err ? lull_check("freeze", "gone_at_end") : TASKS;
+	/*
+	 * As many as were left when it was given up: they go on while the kernel
+	 * shows them. A freeze that was not given up has waited for all.
+	 */
+	refused = lull_stat("freeze", "refused");
+	if (a.err)
+		gone -= refused < TASKS ? refused : TASKS;
 	race_wait_none("queued");
 	crew_stop(&crew);
 	if (knob_write(FREEZE_TIMEOUT, FREEZE_TIMEOUT_DEFAULT) < 0)

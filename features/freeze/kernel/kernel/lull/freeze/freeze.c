@@ -33,6 +33,7 @@ static const char * const freeze_counters[] = {
 	[FREEZE_WAITS]		= "waits",
 	[FREEZE_WAIT_NS]	= "wait_ns",
 	[FREEZE_WOKEN]		= "woken",
+	[FREEZE_REFUSED]	= "refused",
 	[FREEZE_FULL_FORKS]	= "full_forks",
 	[FREEZE_FULL_THAWS]	= "full_thaws",
 	[FREEZE_FULL_ROOM]	= "full_room",
@@ -270,6 +271,7 @@ void lull_freeze_phase(bool user_only, s64 nsecs, unsigned int todo)
 		return;
 
 	freeze_count(user_only ? FREEZE_USER_NS : FREEZE_KERNEL_NS, nsecs);
+	freeze_count(FREEZE_REFUSED, todo);
 	walks = lull_counter(&lull_freeze, FREEZE_WALKS) +
 		lull_counter(&lull_freeze, FREEZE_PARTIAL);
 	visited = lull_counter(&lull_freeze, FREEZE_VISITED);

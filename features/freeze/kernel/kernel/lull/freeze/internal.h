@@ -23,6 +23,7 @@ enum freeze_counter {
 	FREEZE_WAITS,
 	FREEZE_WAIT_NS,
 	FREEZE_WOKEN,		/* waits that an arrival ended */
+	FREEZE_REFUSED,		/* tasks that a phase was given up for */
 	FREEZE_FULL_FORKS,	/* full walks because a task was created, */
 	FREEZE_FULL_THAWS,	/* because one was thawed, */
 	FREEZE_FULL_ROOM,	/* because more were pending than there is room */
