@@ -63,7 +63,7 @@ static struct task_struct *window_task;
 
 static atomic_t windows, escapes, helpers, unlisted;
 static atomic_t held_at_end, thawed_between, interrupted;
-static atomic_t queued, gone, gone_at_end;
+static atomic_t queued, gone;
 /* Holds that nobody has let go: what they were for has not been tried. */
 static atomic_t overdue;
 static struct hold exit_hold, dying_hold, left_hold, exec_hold, fork_hold;
@@ -94,15 +94,18 @@ static void judge(struct task_struct *p, const char *how)
 	if (is_idle_task(p) || (p->flags & PF_KTHREAD) || p == window_task)
 		return;
 
-	if ((p->flags & PF_NOFREEZE) || is_helper(p)) {
+	if (p->exit_state && !pid_alive(p)) {
+		/*
+		 * Reaped itself and left the list: no freezer sees it, and
+		 * nobody keeps its parent for it.
+		 */
+		atomic_inc(&unlisted);
+	} else if ((p->flags & PF_NOFREEZE) || is_helper(p)) {
 		/*
 		 * On its way to its program, or from there to the refrigerator.
 		 * A system call would show that it has reached user mode.
 		 */
 		atomic_inc(&helpers);
-	} else if (p->exit_state && !pid_alive(p)) {
-		/* Reaped itself and left the list: no freezer sees it. */
-		atomic_inc(&unlisted);
 	} else {
 		escaped(p, how);
 	}
@@ -210,7 +213,6 @@ void lull_freeze_debug_frozen(void)
 /* The end of one that failed: tasks are thawed, and the writer has not returned. */
 void lull_freeze_debug_failed(void)
 {
-	atomic_set(&gone_at_end, atomic_read(&gone));
 	hold(&fail_hold);
 	hold_is_over(&fail_hold);
 }
@@ -394,7 +396,6 @@ static int check_show(struct seq_file *m, void *v)
 	seq_printf(m, "exit_held %d\n", !!READ_ONCE(exit_hold.who));
 	seq_printf(m, "fail_held %d\n", !!READ_ONCE(fail_hold.who));
 	seq_printf(m, "queued %d\n", atomic_read(&queued));
-	seq_printf(m, "gone_at_end %d\n", atomic_read(&gone_at_end));
 	seq_printf(m, "interrupted %d\n", atomic_read(&interrupted));
 	seq_printf(m, "thawed_between %d\n", atomic_read(&thawed_between));
 	seq_printf(m, "last_escape %s\n",
@@ -418,7 +419,6 @@ static ssize_t check_write(struct file *file, const char __user *buf,
 	atomic_set(&overdue, 0);
 	atomic_set(&thawed_between, 0);
 	atomic_set(&gone, 0);
-	atomic_set(&gone_at_end, 0);
 	atomic_set(&interrupted, 0);
 	return count;
 }

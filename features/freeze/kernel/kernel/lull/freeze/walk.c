@@ -425,7 +425,6 @@ static unsigned int visit_everybody(void)
  */
 unsigned int freeze_kernel_pass(struct freeze_session *s)
 {
-	unsigned long thaws = thaws_now();
 	unsigned int todo;
 
 	freeze_arrivals_reset();
@@ -435,16 +434,11 @@ unsigned int freeze_kernel_pass(struct freeze_session *s)
 	todo += visit_kthreads();
 	/*
 	 * A thaw after this comparison is one after the walk, which stock
-	 * would not see either.
+	 * would not see either. This walk vouches for nobody: one that is not
+	 * waited for, a helper on its way to exec, is not at rest.
 	 */
-	if (!array_holds(s)) {
+	if (!array_holds(s))
 		todo = visit_everybody() + visit_unlisted(s);
-		/* Only a walk that found all at rest may vouch for them. */
-		if (!todo) {
-			s->forks = total_forks;
-			s->thaws = thaws;
-		}
-	}
 	read_unlock(&tasklist_lock);
 
 	return todo;
