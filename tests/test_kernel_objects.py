@@ -52,6 +52,19 @@ def test_hooked_files_are_those_of_the_hooks() -> None:
         assert f"+++ b/{name.removesuffix('.o')}.c" in text
 
 
+def test_thaw_and_smc_exclude_each_other(tmp_path: Path, stamp: Stamps) -> None:
+    """As a module, too: it would be frozen in place with its socket locked."""
+    with stamp(kernel_parts(Arm.LULL, ME)) as new:
+        if not new:
+            return
+        extra = "CONFIG_MODULES=y\nCONFIG_INFINIBAND=m\nCONFIG_SMC=m\n"
+        with opened(Arm.LULL) as tree:
+            configure(tree, Arm.LULL, tmp_path, extra)
+        config = parse_config((tmp_path / ".config").read_text())
+        assert config["CONFIG_SMC"] == "m"
+        assert config.get("CONFIG_LULL_THAW") != "y"
+
+
 def test_zs10_a_kernel_of_32_bit_compiles(tmp_path: Path, stamp: Stamps) -> None:
     """There is no room for a class in a location: the old way stays."""
     with stamp(kernel_parts(Arm.LULL, ME)) as new:
