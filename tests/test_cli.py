@@ -114,3 +114,9 @@ def test_the_commands_of_the_readme_work(command: str) -> None:
     assert words[0] == "lull"
     done = lull(*words[1:])
     assert done.returncode == 0, done.stderr
+
+
+def test_what_computes_nothing_does_not_load_what_computes() -> None:
+    """60 MB and most of a second, for each command."""
+    code = "import lull.cli, sys; sys.exit('scipy.stats' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0

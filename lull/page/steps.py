@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import rankdata
+import scipy
 
 from lull.report.stats import ALPHA, MIN_EACH, RELEVANT, median
 
@@ -56,7 +56,7 @@ def _cuts(values: Sequence[float], start: int, end: int) -> list[tuple[int, floa
     part = np.asarray(values[start:end], float)
     if len(part) < 2 * LEAST or np.ptp(part) == 0:
         return []
-    ranks = rankdata(part)
+    ranks = scipy.stats.rankdata(part)
     sizes = _sizes(ranks[None, :])[0]
     at = int(np.argmax(sizes))
     rng = np.random.default_rng(0)

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scipy import stats as scipy_stats
+import scipy
 
 from lull.ask.catalog import full_params
 from lull.ask.job import STOCK
@@ -57,11 +57,11 @@ def fit(
     xs = [x for x, _ in points]
     if len(set(xs)) < 2:
         return None
-    found = scipy_stats.linregress(xs, [y for _, y in points])
+    found = scipy.stats.linregress(xs, [y for _, y in points])
     slope = float(found.slope)
     if len(points) < 3:
         return slope, None, float(found.intercept)
-    t = float(scipy_stats.t.isf((1 - CONFIDENCE) / 2, len(points) - 2))
+    t = float(scipy.stats.t.isf((1 - CONFIDENCE) / 2, len(points) - 2))
     side = t * float(found.stderr)
     return slope, (slope - side, slope + side), float(found.intercept)
 

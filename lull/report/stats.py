@@ -18,7 +18,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
+
+# Not scipy.stats: that takes 60 MB and most of a second, where it is used first.
+import scipy
 
 from lull.ask.job import block_of
 from lull.model import Clock, Sample
@@ -164,7 +166,7 @@ def _bootstrap(data: tuple[Any, ...], statistic: Any, *, paired: bool) -> Interv
         # BCa divides by the jackknife's spread, which is 0 for many a median.
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            found = stats.bootstrap(
+            found = scipy.stats.bootstrap(
                 data,
                 statistic,
                 paired=paired,
@@ -180,8 +182,9 @@ def _bootstrap(data: tuple[Any, ...], statistic: Any, *, paired: bool) -> Interv
     raise AssertionError("a percentile of finite values is finite")
 
 
-def _exact() -> stats.PermutationMethod:
-    return stats.PermutationMethod(n_resamples=EXACT, rng=np.random.default_rng(0))
+def _exact() -> scipy.stats.PermutationMethod:
+    rng = np.random.default_rng(0)
+    return scipy.stats.PermutationMethod(n_resamples=EXACT, rng=rng)
 
 
 def _mann_whitney(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> float:
@@ -194,7 +197,7 @@ def _mann_whitney(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> float:
     few = math.comb(len(both), len(x)) <= EXACT
     method: Any = _exact() if ties and few else "auto"
     return float(
-        stats.mannwhitneyu(x, y, alternative="two-sided", method=method).pvalue
+        scipy.stats.mannwhitneyu(x, y, alternative="two-sided", method=method).pvalue
     )
 
 
@@ -204,7 +207,7 @@ def _wilcoxon(differences: np.ndarray[Any, Any]) -> float:
     sizes = np.abs(differences)
     ties = len(np.unique(sizes)) < len(sizes) or not np.all(sizes)
     method: Any = _exact() if ties and 2 ** len(sizes) <= EXACT else "auto"
-    return float(stats.wilcoxon(differences, method=method).pvalue)
+    return float(scipy.stats.wilcoxon(differences, method=method).pvalue)
 
 
 def _matters(ratio: float | None) -> bool:
@@ -227,7 +230,7 @@ def _needs(
     """
     if not _matters(ratio):
         return None
-    z = float(stats.norm.isf(ALPHA / 2) + stats.norm.isf(1 - POWER))
+    z = float(scipy.stats.norm.isf(ALPHA / 2) + scipy.stats.norm.isf(1 - POWER))
     if y is None:
         effect, variance, least = np.mean(x), np.var(x, ddof=1), MIN_PAIRS
         have = len(x)
