@@ -158,6 +158,7 @@ static void lull_start_overdue(void)
 
 	mutex_lock(&dpm_list_mtx);
 	lull_walk.passed = false;
+	WRITE_ONCE(lull_has_moved, false);
 	while ((dev = lull_next_overdue())) {
 		mutex_unlock(&dpm_list_mtx);
 		lull_handle_here(dev);
@@ -168,18 +169,28 @@ static void lull_start_overdue(void)
 }
 
 /*
- * May @dev wait for one that the walk has left behind? It may have without having
- * passed over any: in all modes devices can be moved out of its way. In "parents"
- * nobody is counted by links.
+ * Is anybody behind the walk, whom it would have to look for? Those it has passed over,
+ * and in all modes devices that were moved out of its way. Who is moved after this look
+ * could as well have been moved after the walk had looked for them.
+ */
+static bool lull_leaves_behind(void)
+{
+	return lull_walk.passed || (READ_ONCE(lull_has_moved) &&
+				    lull_devices_guarded(LULL_DEVICES_MOVED));
+}
+
+/*
+ * May @dev wait for one that the walk has left behind? In "parents" nobody is counted
+ * by links.
  */
 static bool lull_may_need_overdue(struct device *dev)
 {
 	struct list_head *links = lull_walk.phase->down ? &dev->links.consumers :
 							  &dev->links.suppliers;
 
-	if (dev->power.lull.alone && list_empty(links))
+	if (!lull_leaves_behind())
 		return false;
-	if (!lull_walk.passed && !lull_devices_guarded(LULL_DEVICES_MOVED))
+	if (dev->power.lull.alone && list_empty(links))
 		return false;
 	return !lull_is_ready(dev);
 }
@@ -280,6 +291,7 @@ void __lull_devices_walk(enum lull_devices_phase nr)
 	lull_walk.phase = &lull_dpm_phases[nr];
 	lull_walk.free += 2;
 	lull_walk.passed = false;
+	WRITE_ONCE(lull_has_moved, false);
 	lull_walking = true;
 	lull_enter_all(&async);
 	lull_start_all(&async, &end);

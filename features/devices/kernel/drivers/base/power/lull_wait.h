@@ -20,6 +20,17 @@ static inline bool lull_is_childless(struct device *dev)
 /* A walk of the feature is under way; of that thread alone. */
 static bool lull_walking;
 
+/*
+ * Somebody was moved in the lists of the phase since it began, or since the walk last
+ * looked for them. Written with dpm_list_mtx.
+ */
+static bool lull_has_moved;
+
+static inline void lull_moved(void)
+{
+	WRITE_ONCE(lull_has_moved, true);
+}
+
 /* The walk has seen to all that a sync device comes after; on the way up. */
 static inline bool lull_no_superior(struct device *dev, bool async)
 {
@@ -154,6 +165,7 @@ static inline bool lull_resumes_nothing(struct device_link *link)
 	return false;
 }
 
+static inline void lull_moved(void) { }
 static inline void lull_removed(struct device *dev) { }
 static inline bool lull_no_children(struct device *dev) { return false; }
 static inline bool lull_no_suppliers(struct device *dev) { return false; }
