@@ -23,6 +23,7 @@ from lull.ask.catalog import (
 )
 from lull.ask.job import SEEDS
 from lull.ask.plan import Request, describe, plan
+from lull.bases.cli import app as base_app
 from lull.errors import ExpectationMissed, LabError, LullError, UsageError
 from lull.graph.cli import graph_command
 from lull.graph.fit_cli import fit_command
@@ -57,6 +58,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(kernel_app, name="kernel")
+app.add_typer(base_app, name="base")
 app.add_typer(tree_app, name="tree")
 tree_app.command("fit")(fit_command)
 app.command("graph")(graph_command)

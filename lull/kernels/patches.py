@@ -214,15 +214,22 @@ def apply_patch(
 
 def apply_file(name: str, part: FilePatch, text: str) -> str:
     """Apply the hunks for one file to its text."""
+    return apply_at(name, part, text)[0]
+
+
+def apply_at(name: str, part: FilePatch, text: str) -> tuple[str, list[int]]:
+    """The same, and by how many lines each hunk was off the stated one."""
     ends_bare = bool(text) and not text.endswith("\n")
     lines = text.removesuffix("\n").split("\n") if text else []
     done: list[str] = []
     taken = 0  # lines of the old text that are dealt with
     moved = 0  # how far the last hunk was from where it said
+    off: list[int] = []
     for hunk in part.hunks:
         stated = hunk.start - 1 if hunk.old else hunk.start
         place = _find(name, part, hunk, lines, taken, stated + moved)
         moved = place - stated
+        off.append(moved)
         done += lines[taken:place] + hunk.new
         taken = place + len(hunk.old)
         if taken == len(lines):
@@ -233,8 +240,8 @@ def apply_file(name: str, part: FilePatch, text: str) -> str:
             raise _refused(name, part, hunk, "it is not at the end of the file")
     done += lines[taken:]
     if not done:
-        return ""
-    return "\n".join(done) + ("" if ends_bare else "\n")
+        return "", off
+    return "\n".join(done) + ("" if ends_bare else "\n"), off
 
 
 def _find(
