@@ -14,6 +14,7 @@ from pathlib import Path
 from lull.errors import CannotRun, LabError
 from lull.host.files import write_file
 from lull.host.programs import run, tail
+from lull.host.suite import Suite, open_suite
 from lull.kernels.bases import Base
 from lull.kernels.cache import NEED_COLD, Cache, replace_tree
 from lull.kernels.toolchain import need_fetch_tools
@@ -37,10 +38,14 @@ class Source(Record):
     tree: Path
 
 
-def fetch_commands(base: Base) -> list[list[str]]:
-    """The commands that ``fetch`` runs, in an empty directory."""
+def fetch_commands(base: Base, suite: Suite | None = None) -> list[list[str]]:
+    """The commands that ``fetch`` runs, in an empty directory.
+
+    ``suite`` is that of a base which is not in the machine's own.
+    """
+    own = ["apt-get", "-o", "Acquire::Retries=3", "download", base.package]
     return [
-        ["apt-get", "-o", "Acquire::Retries=3", "download", base.package],
+        suite.apt("download", base.package) if suite else own,
         ["dpkg-deb", "-x", f"{base.package}.deb", "package"],
         ["tar", "-xf", f"package/{base.tarball}", "--no-same-owner"],
     ]
@@ -89,20 +94,18 @@ def fetch(
         source = cached(base, cache)
         if source and not refresh:
             return source
-        if base.suite:
-            raise CannotRun(
-                f"{base.package} is in the suite {base.suite!r}, and fetching from "
-                "another suite is not implemented",
-                where=f"base {base.name}",
-            )
         need_fetch_tools()
         cache.need(NEED_COLD, "fetching and building a kernel")
         return _fetch(base, cache, progress)
 
 
 def _fetch(base: Base, cache: Cache, progress: Update) -> Source:
-    download, extract, unpack = fetch_commands(base)
     with cache.temp("fetch") as temp:
+        suite = None
+        if base.suite:
+            progress(f"{base.name}: reading what {base.suite} has", 0, 3)
+            suite = open_suite(base.suite, temp / "apt")
+        download, extract, unpack = fetch_commands(base, suite)
         progress(f"{base.name}: downloading {base.package}", 0, 3)
         done = run(download, temp)
         if done.returncode:

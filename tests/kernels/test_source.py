@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from lull.errors import CannotRun, LabError, UsageError
+from lull.host import suite
+from lull.host.suite import AptSource
 from lull.kernels.bases import Base, base_names, load_base
 from lull.kernels.cache import Cache
 from lull.kernels.source import cached, download_error, fetch, makefile_version
@@ -52,10 +54,39 @@ def test_what_apt_says(said: str, what: str, hint: str) -> None:
     assert hint in error.hint
 
 
-def test_another_suite_is_refused(tmp_path: Path) -> None:
-    base = BASE.model_copy(update={"suite": "sid"})
-    with pytest.raises(CannotRun, match=r"'sid'.*not implemented"):
-        fetch(base, Cache(tmp_path / "c"))
+#: apt-get of an archive where only another suite has the package.
+OTHER_SUITE = """#!/bin/sh
+case "$*" in
+*update) grep -q '^Suites: sid$' suite.sources ;;
+*"-c $PWD/apt/apt.conf download linux-source-6.12")
+	mkdir -p p/DEBIAN s/t && touch -d @0 s
+	printf 'VERSION = 6\\nPATCHLEVEL = 12\\nSUBLEVEL = 130\\n' >s/t/Makefile
+	tar -C s -cf p/t.tar.xz t
+	printf 'Package: linux-source-6.12\\nVersion: 6.12.130-1\\n' >p/DEBIAN/control
+	printf 'Architecture: all\\nMaintainer: x <x@invalid>\\n' >>p/DEBIAN/control
+	printf 'Description: x\\n' >>p/DEBIAN/control
+	dpkg-deb -b p linux-source-6.12_6.12.130-1_all.deb && rm -r p ;;
+*) echo "E: Unable to locate package"; exit 100 ;;
+esac
+"""
+
+
+def test_another_suite_is_asked_where_the_base_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    apt = tmp_path / "bin" / "apt-get"
+    apt.parent.mkdir()
+    apt.write_text(OTHER_SUITE)
+    apt.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{apt.parent}:{os.environ['PATH']}")
+    source = AptSource("http://x.invalid/debian", ("stable",), ("main",))
+    monkeypatch.setattr(suite, "machine_sources", lambda: [source])
+    monkeypatch.setattr(Cache, "need", lambda *_: None)
+    cache = Cache(tmp_path / "c")
+    with pytest.raises(CannotRun, match="not known to apt"):
+        fetch(BASE, cache)
+    got = fetch(BASE.model_copy(update={"suite": "sid"}), cache)
+    assert (got.version, got.package_version) == ("6.12.130", "6.12.130-1")
 
 
 FAKE_APT = """#!/bin/sh

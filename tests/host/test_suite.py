@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Another suite of the machine's archive: which one, and by an apt of our own."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from lull.errors import CannotRun
+from lull.host import suite
+from lull.host.suite import (
+    AptSource,
+    apt_config,
+    choose,
+    open_suite,
+    parse_deb822,
+    parse_one_line,
+    sources_entry,
+)
+
+
+def test_one_line_sources() -> None:
+    text = """\
+# deb http://commented.invalid/debian bookworm main
+deb-src http://source.invalid/debian bookworm main
+deb http://plain.invalid/debian bookworm main contrib # said why
+deb [ arch=amd64 signed-by=/a/keyring ] http://signed.invalid/d bookworm main
+"""
+    assert parse_one_line(text) == [
+        AptSource("http://plain.invalid/debian", ("bookworm",), ("main", "contrib")),
+        AptSource(
+            "http://signed.invalid/d",
+            ("bookworm",),
+            ("main",),
+            (("signed-by", "/a/keyring"),),
+        ),
+    ]
+
+
+def test_deb822_sources() -> None:
+    text = """\
+# The first stanza has comments in its middle.
+Types: deb deb-src
+#URIs: http://commented.invalid/
+URIs: http://one.invalid/debian http://two.invalid/debian
+suites: bookworm
+# bookworm-backports
+ bookworm-updates
+Components: main
+Signed-By: /a/keyring
+
+Types: deb-src
+URIs: http://source.invalid/debian
+Suites: bookworm
+Components: main
+
+Enabled: no
+Types: deb
+URIs: http://disabled.invalid/debian
+Suites: bookworm
+Components: main
+"""
+    trust = (("signed-by", "/a/keyring"),)
+    suites = ("bookworm", "bookworm-updates")
+    assert parse_deb822(text) == [
+        AptSource("http://one.invalid/debian", suites, ("main",), trust),
+        AptSource("http://two.invalid/debian", suites, ("main",), trust),
+    ]
+
+
+def test_a_key_of_many_lines_is_carried_over_whole() -> None:
+    key = "\n -----BEGIN PGP PUBLIC KEY BLOCK-----\n .\n abc=\n -----END-----"
+    text = f"Types: deb\nURIs: u\nSuites: trixie\nComponents: main\nSigned-By:{key}\n"
+    (source,) = parse_deb822(text)
+    entry = sources_entry(source, "sid")
+    assert entry.endswith(f"{key}\n")
+    assert parse_deb822(entry) == [AptSource("u", ("sid",), ("main",), source.trust)]
+
+
+def test_the_distributions_own_archive_is_chosen() -> None:
+    main = ("main",)
+    addon = AptSource("http://addon.invalid", ("addon-bookworm",), main)
+    security = AptSource("http://x.invalid/security", ("bookworm-security",), main)
+    disc = AptSource("cdrom:[Debian", ("bookworm",), main)
+    nonfree = AptSource("http://x.invalid/debian", ("bookworm",), ("non-free",))
+    debian = AptSource("http://x.invalid/debian", ("bookworm", "x"), main)
+    named = AptSource("http://x.invalid/debian", ("stable",), main)
+    others = [addon, security, disc, nonfree]
+    assert choose([*others, debian], "bookworm") is debian
+    assert choose([*others, named], "bookworm") is named
+    assert choose(others, "bookworm") is None
+
+
+def test_the_suites_line() -> None:
+    source = AptSource("http://x.invalid/debian", ("bookworm",), ("main", "contrib"))
+    assert sources_entry(source, "sid") == (
+        "Types: deb\nURIs: http://x.invalid/debian\nSuites: sid\nComponents: main\n"
+    )
+
+
+def test_apt_keeps_to_its_folder() -> None:
+    lines = apt_config(Path("/a/b")).splitlines()
+    assert 'Dir::State::status "/a/b/status";' in lines
+    assert 'Dir::Etc::SourceParts "/dev/null";' in lines
+    # First: a #clear takes away what was set above it.
+    assert lines[:2] == ["#clear APT::Default-Release;", "#clear APT::Update;"]
+    assert lines[-1] == 'APT::Update::Error-Mode "any";'
+
+
+def test_lists_that_cannot_be_had(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    apt = tmp_path / "bin" / "apt-get"
+    apt.parent.mkdir()
+    apt.write_text("#!/bin/sh\necho 'E: no Release file'; exit 100\n")
+    apt.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{apt.parent}:{os.environ['PATH']}")
+    source = AptSource("http://x.invalid/debian", ("stable",), ("main",))
+    monkeypatch.setattr(suite, "machine_sources", lambda: [source])
+    with pytest.raises(CannotRun, match=r"suite sid: (?s:.*)no Release file"):
+        open_suite("sid", tmp_path / "apt")
+    monkeypatch.setattr(suite, "machine_sources", list)
+    with pytest.raises(CannotRun, match="no archive"):
+        open_suite("sid", tmp_path / "other")
