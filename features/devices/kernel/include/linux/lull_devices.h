@@ -72,7 +72,7 @@ DECLARE_STATIC_KEY_FALSE(lull_devices_key);
 extern bool lull_devices_on;
 
 enum lull_devices_mode lull_devices_mode(void);
-void lull_devices_count(enum lull_devices_counter counter);
+void lull_devices_count(enum lull_devices_counter counter, unsigned int n);
 void __lull_devices_walk(enum lull_devices_phase nr);
 
 /*

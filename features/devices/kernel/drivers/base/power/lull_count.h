@@ -90,6 +90,8 @@ static struct {
 	atomic_t waiting;
 	/* The walk has passed over one that nobody handled; its own. */
 	bool passed;
+	/* How many it has handled itself; its own. */
+	unsigned int here;
 } lull_walk;
 
 /* The walk, while it waits for others to start. */
@@ -212,6 +214,9 @@ static void lull_one_more(struct device *superior, void *arg)
 {
 	struct device *dev = arg, *first = dev, *then = superior;
 
+	/* What is left of an earlier phase is of no account: see below. */
+	if (!lull_is_async(dev) && !lull_is_async(superior))
+		return;
 	if (!lull_in_phase(superior))
 		return;
 	if (!lull_walk.phase->down)

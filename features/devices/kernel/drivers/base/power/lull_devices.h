@@ -26,7 +26,7 @@ static void lull_see_to(struct lull_end *end)
 
 	while ((dev = lull_next(end))) {
 		if (lull_is_ready(dev)) {
-			lull_devices_count(LULL_DEVICES_QUIET);
+			lull_devices_count(LULL_DEVICES_QUIET, 1);
 			lull_handle(dev, true);
 			lull_ended(dev, end);
 		} else if (lull_queue_if_room(dev, true, end->why, end->name)) {
@@ -207,7 +207,7 @@ static void lull_reach(struct device *dev)
 		return;
 	if (lull_may_need_overdue(dev))
 		lull_start_overdue();
-	lull_devices_count(LULL_DEVICES_SYNC);
+	lull_walk.here++;
 	lull_handle_here(dev);
 	lull_put(dev);
 }
@@ -291,6 +291,7 @@ void __lull_devices_walk(enum lull_devices_phase nr)
 	lull_walk.phase = &lull_dpm_phases[nr];
 	lull_walk.free += 2;
 	lull_walk.passed = false;
+	lull_walk.here = 0;
 	WRITE_ONCE(lull_has_moved, false);
 	lull_walking = true;
 	lull_enter_all(&async);
@@ -313,7 +314,9 @@ void __lull_devices_walk(enum lull_devices_phase nr)
 		wait_event_timeout(lull_walker,
 				   atomic_read(&lull_walk.unclaimed) <= 0,
 				   LULL_PATIENCE);
-	lull_start_overdue();
+	if (lull_leaves_behind())
+		lull_start_overdue();
+	lull_devices_count(LULL_DEVICES_SYNC, lull_walk.here);
 	mutex_lock(&dpm_list_mtx);
 	lull_walking = false;
 }

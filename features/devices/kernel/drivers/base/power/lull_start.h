@@ -138,10 +138,10 @@ static bool lull_queue(struct device *dev, enum lull_devices_counter why,
 	trace_device_start(dev, name);
 	if (lull_devices_no_memory(dev) ||
 	    !async_schedule_dev_nocall(lull_async, dev)) {
-		lull_devices_count(LULL_DEVICES_FAILED);
+		lull_devices_count(LULL_DEVICES_FAILED, 1);
 		return false;
 	}
-	lull_devices_count(why);
+	lull_devices_count(why, 1);
 	return true;
 }
 
@@ -306,7 +306,7 @@ static void lull_async(void *data, async_cookie_t cookie)
 		lull_put(dev);
 		dev = lull_next(&end);
 		if (dev)
-			lull_devices_count(LULL_DEVICES_CHAINED);
+			lull_devices_count(LULL_DEVICES_CHAINED, 1);
 	}
 }
 

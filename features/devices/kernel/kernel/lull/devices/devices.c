@@ -82,12 +82,13 @@ enum lull_devices_mode lull_devices_mode(void)
 }
 
 /**
- * lull_devices_count - add one to a counter of the feature
+ * lull_devices_count - add to a counter of the feature
  * @counter: which
+ * @n: how many
  */
-void lull_devices_count(enum lull_devices_counter counter)
+void lull_devices_count(enum lull_devices_counter counter, unsigned int n)
 {
-	lull_count(&lull_devices, counter, 1);
+	lull_count(&lull_devices, counter, n);
 }
 
 /* Comes after the late_initcall() that makes the folder. */
