@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For test kernels: files in debugfs that take and show some of a list, by
- * name. What they say is "none", or names with a comma between.
+ * For test kernels, and those to measure with: files in debugfs that take and
+ * show some of a list, by name. What they say is "none", or names with a comma
+ * between.
  */
 #include <linux/ctype.h>
 #include <linux/debugfs.h>
