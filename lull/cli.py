@@ -35,7 +35,7 @@ from lull.model import Clock, Feature
 from lull.page.cli import report_command
 from lull.page.command import make_page
 from lull.proof.cli import proofs_command, soak_command
-from lull.report import ktap
+from lull.report import ablation, ktap
 from lull.report.answer import answer
 from lull.report.answer_text import LINES, render
 from lull.report.compare import compare_runs
@@ -108,6 +108,10 @@ def run_command(
             help="Boot the untouched kernel, too. [default: not with --quick]",
         ),
     ] = None,
+    ablate: Annotated[
+        bool,
+        typer.Option("--ablate", help="What each step of the mode lull brings."),
+    ] = False,
     table: Annotated[
         bool, typer.Option("--table", help="Print the whole tables, too.")
     ] = False,
@@ -121,6 +125,10 @@ def run_command(
     """Build what is missing, boot, measure, print the answer."""
     load_base(base)
     chosen = select(features or ())
+    if ablate and not features:
+        chosen = tuple(feature for feature in chosen if feature.steps)
+    if ablate and mode:
+        raise UsageError("--ablate has modes of its own", hint="leave --mode out")
     _check_names(chosen, mode, workload)
     if clock is not None:
         clocks = [check_clock(clock)]
@@ -140,6 +148,7 @@ def run_command(
             modes=tuple(mode) if mode else None,
             workloads=tuple(workload) if workload else None,
             control=not quick if control is None else control,
+            ablate=ablate,
             output=output / each if output and len(clocks) > 1 else output,
         )
         for each in clocks
@@ -158,6 +167,8 @@ def run_command(
                 results.append(run(request, progress))
             if json_file is not None:
                 _save(json_file, to_json(results[-1].summary), results[-1])
+            if ablate and not table and not piped:
+                print(ablation.render(results[-1].summary))
             if table and not piped:
                 print(results[-1].tables)
     finally:
@@ -294,6 +305,8 @@ def list_command() -> None:
         for mode in feature.modes:
             unsafe = " (unsafe)" if mode.unsafe else ""
             print(f"  mode {mode.name}{unsafe}: {mode.text}")
+        for step in feature.steps:
+            print(f"  step {step.name}: {step.text}")
         for name, workload in feature.workloads.items():
             params = " ".join(f"{k}={v}" for k, v in workload.params.items())
             print(f"  workload {name}: {workload.text}")

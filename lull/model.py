@@ -51,6 +51,24 @@ class Mode(Record):
     unsafe: str = ""  #: why this mode must not be used, when it must not
 
 
+class Place(Record):
+    """A metric of a case, where the headlines have none that shows a step."""
+
+    workload: str
+    params: Mapping[str, Value] = Field(default_factory=dict)
+    metric: str
+
+
+class Step(Record):
+    """One of the things that the mode ``lull`` consists of. Without those that it
+    ``needs`` it does nothing. ``at`` is where ``--ablate`` looks for it, too."""
+
+    name: str
+    text: str
+    needs: tuple[str, ...] = ()
+    at: Place | None = None
+
+
 class Metric(Record):
     unit: str
     text: str
@@ -145,6 +163,8 @@ class Feature(Record):
     name: str
     title: str
     modes: tuple[Mode, ...]
+    #: What the mode ``lull`` consists of, where it can be taken apart.
+    steps: tuple[Step, ...] = ()
     metrics: Mapping[str, Metric]
     workloads: Mapping[str, Workload]
     cases: tuple[CaseSpec, ...] = ()
@@ -174,6 +194,8 @@ class Case(Record):
     workload: str
     params: Mapping[str, Value] = Field(default_factory=dict)
     warmup: int = 0
+    #: For words of the order that stand for steps of the mode ``lull``: which.
+    steps: Mapping[str, str] = Field(default_factory=dict)
     order: tuple[str, ...]
 
 
@@ -244,6 +266,31 @@ class Row(Record):
     needs: int | None = None
 
 
+class StepShare(Record):
+    """What a step of the mode ``lull`` brings, by a metric of a case.
+
+    ``alone`` and ``without`` are modes of ``rows``: that step, with those that it
+    needs, and all but it, and but those that need it; ``none`` is without any.
+    ``ratio`` is ``lull`` to
+    ``without``: below 1 is less with the step than without it.
+    """
+
+    feature: str
+    workload: str
+    params: Mapping[str, Value]
+    metric: str
+    step: str
+    text: str
+    needs: tuple[str, ...] = ()
+    needed_by: tuple[str, ...] = ()
+    alone: str
+    without: str
+    none: str
+    ratio: float | None = None
+    ratio_ci95: tuple[float, float] | None = None
+    p: float | None = None
+
+
 class Promise(Record):
     """An expectation of ``feature`` held against what was measured."""
 
@@ -265,6 +312,8 @@ class Summary(Record):
     cpus: int
     seeds: int = 0  #: how many the boots with Lull had
     rows: tuple[Row, ...]
+    #: Of ``lull run --ablate``; empty in other runs.
+    steps: tuple[StepShare, ...] = ()
     expectations: tuple[Promise, ...]
     ok: bool
 

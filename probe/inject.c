@@ -128,7 +128,7 @@ static const char *try_names(const char *path, const char *names, char *text, si
 
 int inject_names_round(const struct job_case *c, const char *mode, struct sample *s)
 {
-	static const char *const files[] = { "disable", "pause" };
+	static const char *const files[] = { "disable", "pause", "../steps" };
 	char path[256], text[600], said[900];
 	const char *problem = NULL;
 	unsigned int tried = 0;
@@ -136,7 +136,9 @@ int inject_names_round(const struct job_case *c, const char *mode, struct sample
 	(void)mode;
 	(void)s;
 	for (unsigned int i = 0; i < ARRAY_SIZE(files) && !problem; i++) {
-		const char *names = job_param(c, files[i]);
+		/* The last part of the path: steps lie beside the injections. */
+		const char *slash = strrchr(files[i], '/');
+		const char *names = job_param(c, slash ? slash + 1 : files[i]);
 
 		inject_path(path, sizeof(path), c->feature, files[i]);
 		if (!strcmp(names, INJECT_NONE))
@@ -158,5 +160,6 @@ void inject_names_teardown(void)
 const struct workload_param inject_names_params[] = {
 	{ "disable", INJECT_NONE },
 	{ "pause", INJECT_NONE },
+	{ "steps", INJECT_NONE },	/* all there are: they are on at first */
 	{ 0 },
 };

@@ -145,6 +145,21 @@ static int do_warmup(struct parser *p)
 	return 0;
 }
 
+static int do_steps(struct parser *p)
+{
+	struct job_case *c = p->open;
+	struct job_steps *steps;
+
+	if (job_steps(c, p->words[1]))
+		return BAD(p, "the steps of '%s' are there twice", p->words[1]);
+	if (strlen(p->words[2]) >= sizeof(steps->list))
+		return BAD(p, "the steps of '%s' are too long", p->words[1]);
+	c->steps = grow(c->steps, c->nsteps, sizeof(*steps));
+	steps = &c->steps[c->nsteps++];
+	strcpy(steps->list, p->words[2]);
+	return copy_name(p, steps->name, p->words[1]);
+}
+
 static int do_order(struct parser *p)
 {
 	struct job_case *c = p->open;
@@ -181,6 +196,7 @@ static const struct statement {
 	{ "case", OUTSIDE, 3, 3, do_case },
 	{ "param", INSIDE, 2, 2, do_param },
 	{ "warmup", INSIDE, 1, 1, do_warmup },
+	{ "steps", INSIDE, 2, 2, do_steps },
 	{ "order", INSIDE, 1, UINT32_MAX, do_order },
 	{ "end", INSIDE, 0, 0, do_end },
 };
@@ -299,4 +315,13 @@ uint64_t job_number(const struct job_case *c, const char *name)
 	if (!parse_u64(job_param(c, name), &value))
 		abort();
 	return value;
+}
+
+const char *job_steps(const struct job_case *c, const char *word)
+{
+	for (unsigned int i = 0; i < c->nsteps; i++) {
+		if (!strcmp(c->steps[i].name, word))
+			return c->steps[i].list;
+	}
+	return NULL;
 }

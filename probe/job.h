@@ -14,6 +14,12 @@ struct job_param {
 	char value[256];
 };
 
+/* A word of the order that is the mode "lull" with these of its steps, and no others. */
+struct job_steps {
+	char name[JOB_NAME_MAX];
+	char list[256];
+};
+
 struct job_case {
 	unsigned int id;
 	char feature[JOB_NAME_MAX];
@@ -21,6 +27,8 @@ struct job_case {
 	struct job_param *params;
 	unsigned int nparams;
 	unsigned int warmup;
+	struct job_steps *steps;
+	unsigned int nsteps;
 	char (*order)[JOB_NAME_MAX];
 	unsigned int norder;
 	unsigned int order_line;
@@ -39,5 +47,8 @@ int job_read(struct job *job, const char *path);
 /* The job's value or the workload's default; unknown names are our own bug. */
 const char *job_param(const struct job_case *c, const char *name);
 uint64_t job_number(const struct job_case *c, const char *name);
+
+/* The steps that a word of the order stands for; NULL where it is a mode. */
+const char *job_steps(const struct job_case *c, const char *word);
 
 #endif

@@ -104,6 +104,27 @@ int lull_workload_switch(const struct workload *w, const char *mode)
 	return 0;
 }
 
+bool lull_has_steps(const char *feature)
+{
+	struct modes modes;
+	char path[256];
+
+	lull_modes(feature, &modes);
+	debug_path(path, sizeof(path), feature, "steps");
+	return has_mode(&modes, "lull") && path_exists(path);
+}
+
+int lull_switch_steps(const char *feature, const char *steps)
+{
+	char path[256];
+
+	debug_path(path, sizeof(path), feature, "steps");
+	if (knob_write(path, steps) < 0)
+		return -1;
+	/* They come into force where the mode does: it has to be another before. */
+	return lull_switch(feature, "stock") < 0 ? -1 : lull_switch(feature, "lull");
+}
+
 /* 1 when the file is there, 0 when not. */
 static int clear(const char *feature, const char *file)
 {

@@ -24,6 +24,11 @@ void lull_workload_modes(const struct workload *w, struct modes *modes);
 bool lull_workload_has_mode(const struct workload *w, const char *mode);
 int lull_workload_switch(const struct workload *w, const char *mode);
 
+/* Of a feature's mode "lull" single steps: whether this kernel can be told which. */
+bool lull_has_steps(const char *feature);
+/* Switch to that mode with these, by name with a comma between, or "none". */
+int lull_switch_steps(const char *feature, const char *steps);
+
 /* Figures of the last operation; kernels without them add none. */
 int lull_stats_clear(const char *feature);
 void lull_stats_add(const char *feature, struct sample *s);

@@ -123,6 +123,23 @@ static int hello(void)
 	return out_end();
 }
 
+/* Whether this kernel can do what a word of the order asks for. */
+static bool knows(const struct job_case *c, const char *word)
+{
+	if (job_steps(c, word))
+		return lull_has_steps(c->feature);
+	return lull_workload_has_mode(c->workload, word);
+}
+
+static int switch_to(const struct job_case *c, const char *word)
+{
+	const char *steps = job_steps(c, word);
+
+	if (steps)
+		return lull_switch_steps(c->feature, steps);
+	return lull_workload_switch(c->workload, word);
+}
+
 /* Before anything runs: a typing error is not found after ten minutes. */
 static int check_modes(const struct job *job)
 {
@@ -131,7 +148,7 @@ static int check_modes(const struct job *job)
 		char where[256];
 
 		for (unsigned int k = 0; k < c->norder; k++) {
-			if (lull_workload_has_mode(c->workload, c->order[k]))
+			if (knows(c, c->order[k]))
 				continue;
 			snprintf(where, sizeof(where), "%s:%u", job->name, c->order_line);
 			return fail(STATUS_USAGE, where,
@@ -180,7 +197,7 @@ static int report_sample(const struct job_case *c, unsigned int i, const char *m
 static int run_round(const struct job_case *c, const char *mode, struct sample *s)
 {
 	memset(s, 0, sizeof(*s));
-	if (check_interrupted() < 0 || lull_workload_switch(c->workload, mode) < 0)
+	if (check_interrupted() < 0 || switch_to(c, mode) < 0)
 		return -1;
 	return c->workload->round(c, mode, s) < 0 ? -1 : check_interrupted();
 }

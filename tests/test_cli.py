@@ -40,6 +40,8 @@ def lull(*words: str, **environ: str) -> subprocess.CompletedProcess[str]:
         (("profile", "freeze", "zombies", "--param", "sheep=1"), "zombies=30000"),
         (("run", "freeze", "--clock", "sun"), "insn"),
         (("kernel", "build", "--base", "5.4"), "6.12"),
+        (("run", "lid", "--ablate", "--dry-run"), "[[steps]]"),
+        (("run", "freeze", "--ablate", "--mode", "lull"), "leave --mode out"),
     ],
 )
 def test_an_unknown_name_is_a_usage_error_that_lists_the_valid_ones(

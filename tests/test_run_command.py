@@ -21,7 +21,9 @@ from lull.report.compare import Run
 from lull.report.summary import summarise
 from lull.runs.experiment import Result
 from tests import synthetic
+from tests.ask.test_steps import feature
 from tests.page.runs import env, folder
+from tests.report.test_ablation import measured
 
 
 class Lab:
@@ -68,6 +70,23 @@ def test_it_prints_the_answer_and_says_where_the_tables_are(lab: Lab) -> None:
     assert "  runs/insn\n" in done.stdout
     assert "TABLES" not in done.stdout
     assert len(done.stdout.splitlines()) <= 40
+
+
+def test_ablate_prints_what_each_step_brings_before_the_answer(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(request: Request, progress: Progress) -> Result:
+        assert request.ablate
+        return Result(measured(), "TABLES", Path("runs/insn"))
+
+    stepped = feature()
+    monkeypatch.setattr("lull.cli.run", run)
+    monkeypatch.setattr("lull.cli.select", lambda names: (stepped,))
+    done = lull("walk", "--ablate")
+    assert done.exception is None
+    table, _, answer = done.stdout.partition("shown.\n")
+    assert table.startswith("walk: what each step of lull brings to total")
+    assert "walk: 30,000 dead children" in answer
 
 
 def test_it_ends_by_saying_where_the_page_is(

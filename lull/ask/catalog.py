@@ -25,6 +25,7 @@ from lull.model import (
     Feature,
     Headline,
     Mode,
+    Place,
     Published,
     PublishedRow,
     Value,
@@ -35,6 +36,8 @@ T = TypeVar("T")
 
 #: Names become words of the job, columns of the table and file names.
 NAME = re.compile(r"[a-z][a-z0-9_-]*")
+#: As the kernel makes them of its enumerators.
+STEP = re.compile(r"[a-z][a-z0-9-]*")
 #: What has a folder for each feature, and for each scenario.
 ROOMS = ("features", "scenarios")
 MODE_WIDTH = 12  #: what a column of the table has room for
@@ -163,6 +166,7 @@ def _problems(feature: Feature, name: str) -> Iterator[tuple[str, str]]:
     if feature.name != name:
         yield "name", f"{feature.name!r}, but the directory is {name!r}"
     yield from _bad_modes(feature)
+    yield from _bad_steps(feature)
     for kind, names in (
         ("metrics", feature.metrics),
         ("workloads", feature.workloads),
@@ -200,7 +204,7 @@ def _bad_metric(feature: Feature, name: str, field: str) -> Iterator[tuple[str, 
 
 def _unmeasured(
     feature: Feature,
-    item: Expectation | Headline | PublishedRow,
+    item: Expectation | Headline | PublishedRow | Place,
     field: str,
     clock: Clock | None,
 ) -> Iterator[tuple[str, str]]:
@@ -213,7 +217,7 @@ def _unmeasured(
 
 
 def _cases_of(
-    feature: Feature, item: Expectation | Headline | PublishedRow
+    feature: Feature, item: Expectation | Headline | PublishedRow | Place
 ) -> list[CaseSpec]:
     wanted = full_params(feature, item.workload, item.params)
     return [
@@ -279,6 +283,23 @@ def _bad_modes(feature: Feature) -> Iterator[tuple[str, str]]:
             yield f"modes[{i}].name", f"{name!r} is there twice"
         if name == UNTOUCHED:
             yield f"modes[{i}].name", f"{name!r} means a kernel without Lull"
+
+
+def _bad_steps(feature: Feature) -> Iterator[tuple[str, str]]:
+    """A step needs those that come before it: so nothing needs itself."""
+    if feature.steps and (LULL not in feature.mode_names or feature.switches):
+        yield "steps", f"steps are of the mode {LULL!r} of one feature"
+    before: list[str] = []
+    for i, step in enumerate(feature.steps):
+        if not STEP.fullmatch(step.name) or step.name in (*before, "none"):
+            yield f"steps[{i}].name", f"{step.name!r} is no lower-case word of its own"
+        for name in step.needs:
+            if name not in before:
+                yield f"steps[{i}].needs", f"{name!r} is no step before it"
+        if step.at is not None:
+            yield from _bad_metric(feature, step.at.metric, f"steps[{i}].at")
+            yield from _unmeasured(feature, step.at, f"steps[{i}].at", None)
+        before.append(step.name)
 
 
 def _bad_params(

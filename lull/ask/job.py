@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from lull.ask.catalog import check_mode, full_params
+from lull.ask.steps import sets_of
 from lull.errors import LabError, UsageError
 from lull.model import Arm, Case, CaseSpec, Clock, Feature, Job
 
@@ -171,6 +172,8 @@ def job_text(job: Job) -> str:
         for name, value in case.params.items():
             lines.append(f"param {_word(name)} {_word(str(value))}")
         lines.append(f"warmup {case.warmup}")
+        for word, steps in case.steps.items():
+            lines.append(f"steps {_word(word)} {_word(steps)}")
         lines.append(" ".join(["order", *map(_word, case.order)]))
         lines.append("end")
     return "\n".join(lines) + "\n"
@@ -195,12 +198,14 @@ def _case(
 ) -> Case:
     params = full_params(feature, plan.workload, plan.params)
     key = (seed, feature.name, plan.workload, sorted(params.items()))
+    rounds = order(modes, plan.rounds, repr(key))
     return Case(
         feature=feature.name,
         workload=plan.workload,
         params=params,
         warmup=warmup,
-        order=order(modes, plan.rounds, repr(key)),
+        steps=sets_of(feature, rounds),
+        order=rounds,
     )
 
 

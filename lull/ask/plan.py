@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lull.ask.job import job_text, jobs, own_boots
+from lull.ask.steps import ablated
 from lull.kernels.build import describe as describe_build
 from lull.model import Arm, Clock, Feature, Job
 from lull.runs.boot import machine_spec
@@ -28,7 +29,8 @@ class Request:
     """What to measure. ``seeds`` are seconds that the guest's date moves by.
 
     ``modes`` and ``workloads`` restrict; None is all of them. ``control``:
-    boot the untouched kernel where an expectation compares with it.
+    boot the untouched kernel where an expectation compares with it. ``ablate``:
+    each step of the mode ``lull``, instead of the modes there are.
     """
 
     features: tuple[Feature, ...]
@@ -39,12 +41,15 @@ class Request:
     modes: tuple[str, ...] | None = None
     workloads: tuple[str, ...] | None = None
     control: bool = True
+    ablate: bool = False
     output: Path | None = None
 
     @property
     def measured(self) -> tuple[Feature, ...]:
-        """The features, cut down to the workloads that are asked for."""
-        return tuple(_only(f, self.workloads) for f in self.features)
+        """The features, cut down to the workloads that are asked for; with
+        ``ablate`` in the modes that their steps make."""
+        features = map(ablated, self.features) if self.ablate else self.features
+        return tuple(_only(f, self.workloads) for f in features)
 
 
 @dataclass(frozen=True)
@@ -152,6 +157,7 @@ def repeat_command(request: Request) -> str:
     words = ["lull", "run", *(f.name for f in request.features)]
     words += ["--base", request.base, "--clock", request.clock]
     words += ["--quick"] if request.quick else []
+    words += ["--ablate"] if request.ablate else []
     words += ["--seed", str(request.seeds[0]), "--seeds", str(len(request.seeds))]
     for option, names in (("--mode", request.modes), ("--workload", request.workloads)):
         for name in names or ():

@@ -15,7 +15,8 @@ from typing import Any
 
 from pydantic import Field, ValidationError, model_validator
 
-from lull.ask.catalog import ROOMS
+from lull.ask.catalog import ROOMS, feature
+from lull.ask.steps import ANY, draw, is_set, sets_of
 from lull.errors import LabError, UsageError
 from lull.host.files import repo_root
 from lull.model import Arm, Case, Job, Record, Value
@@ -53,15 +54,22 @@ class TrialCase(Record):
         rest = {name: data[name] for name in data if name in _WORDS}
         return {**rest, "params": params}
 
-    def case(self, feature: str, size: Size) -> Case:
-        """As a job has it."""
+    def case(self, name: str, size: Size, seed: int) -> Case:
+        """As a job has it, of the feature of that name."""
         more = dict(self.proof) if size is Size.PROOF else {}
         times = int(more.pop("times", self.times))
+        order = tuple(self.modes.split()) * times
+        sets: dict[str, str] = {}
+        if any(word == ANY or is_set(word) for word in order):
+            about = feature(name)
+            order = draw(about, order, f"{seed} {self.run}")
+            sets = sets_of(about, order)
         return Case(
-            feature=feature,
+            feature=name,
             workload=self.run,
             params={**self.params, **more},
-            order=tuple(self.modes.split()) * times,
+            steps=sets,
+            order=order,
         )
 
 
@@ -133,7 +141,7 @@ class Trial(Record):
 
     def job(self, size: Size, seed: int) -> Job:
         """The boot's job."""
-        cases = tuple(case.case(self.feature, size) for case in self.cases)
+        cases = tuple(case.case(self.feature, size, seed) for case in self.cases)
         return Job(seed=seed, cases=cases)
 
 

@@ -156,9 +156,10 @@ def _cases(feature: Feature, samples: Sequence[Sample]) -> dict[CaseKey, list[Sa
     return groups
 
 
-def _values(
+def values_of(
     samples: Sequence[Sample], mode: str, metric: str, arm: Arm, clock: Clock
 ) -> Values:
+    """A metric's value for each seed or block of rounds, of one mode and kernel."""
     of_arm = [sample for sample in samples if sample.arm is arm]
     modes = len({sample.mode for sample in of_arm})
     of_mode = (sample for sample in of_arm if sample.mode == mode)
@@ -173,7 +174,7 @@ def _rows(
     for metric, about in feature.metrics.items():
         for mode in feature.mode_names:
             for arm in (Arm.LULL, Arm.STOCK, Arm.DEBUG):
-                values = _values(samples, mode, metric, arm, clock)
+                values = values_of(samples, mode, metric, arm, clock)
                 if not values:
                     continue
                 row = Row(
@@ -213,11 +214,11 @@ def _against_stock(
     """A row against mode stock: of its own kernel, or, for the untouched
     kernel, of the Lull kernel."""
     if arm is Arm.STOCK:
-        stock = _values(samples, STOCK, metric, Arm.LULL, clock)
+        stock = values_of(samples, STOCK, metric, Arm.LULL, clock)
         return _control(values, stock) if stock else None
     if mode == STOCK:
         return None
-    stock = _values(samples, STOCK, metric, arm, clock)
+    stock = values_of(samples, STOCK, metric, arm, clock)
     return stats.compare(values, stock) if stock else None
 
 
@@ -278,7 +279,7 @@ def _measured(
 ) -> tuple[float | None, bool]:
     """What the bounds are held against, None where it was not measured; and
     whether a difference is shown, where it is of two sides."""
-    values = _values(samples, item.mode, item.metric, Arm.LULL, clock)
+    values = values_of(samples, item.mode, item.metric, Arm.LULL, clock)
     if item.every:
         each = [
             sample.metrics[item.metric]
@@ -291,7 +292,7 @@ def _measured(
     if item.absolute:
         return (stats.median(list(values.values())) if values else None), False
     arm = Arm.STOCK if item.control else Arm.LULL
-    base = _values(samples, item.to, item.metric, arm, clock)
+    base = values_of(samples, item.to, item.metric, arm, clock)
     if not values or not base:
         return None, False
     compare = _control if item.control else stats.compare

@@ -23,7 +23,7 @@ from lull.host.resources import MB, available_mb, require_disk
 from lull.kernels.build import build
 from lull.kernels.record import Kernel
 from lull.model import Arm, Clock, Sample, Summary
-from lull.report import growth, histogram, published, thread_table
+from lull.report import ablation, growth, histogram, published, thread_table
 from lull.report.answer import answer
 from lull.report.answer_text import render as render_answer
 from lull.report.summary import RunMeta, summarise
@@ -200,7 +200,9 @@ def _report(
         control=request.control,
     )
     summary = summarise(features, samples, meta)
-    parts = [render(summary, features)]
+    if request.ablate:
+        summary = ablation.with_shares(summary, features, samples)
+    parts = [ablation.render(summary), render(summary, features)]
     for feature in features:
         total = [e.metric for e in feature.expectations][:1]
         lines = growth.slopes(feature, samples, request.clock, total)

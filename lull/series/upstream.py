@@ -64,10 +64,12 @@ def room(inputs: Inputs, root: Path, name: str, entry: Entry) -> Room:
         symbols={
             "CONFIG_LULL": True,
             f"CONFIG_LULL_{upper}": True,
+            "CONFIG_LULL_COMPARE": False,
             "CONFIG_LULL_DEBUG": False,
         },
         calls={
             f"lull_{name}_guarded": True,
+            f"lull_{name}_by": True,
             **dict.fromkeys(entry.upstream.true, True),
             **dict.fromkeys(entry.upstream.false, False),
         },

@@ -13,6 +13,7 @@
 
 #include "inject.h"
 #include "knob.h"
+#include "out.h"
 #include "suspend.h"
 #include "trace.h"
 #include "util.h"
@@ -45,7 +46,8 @@ long __wrap_read_file(const char *path, char *buf, size_t size)
 
 int __wrap_write_file(const char *path, const char *text)
 {
-	return __real_write_file(placed(path), text);
+	/* As a file of the kernel's: what was there before is gone. */
+	return truncate(placed(path), 0) < 0 ? -1 : __real_write_file(placed(path), text);
 }
 
 int __wrap_trace_each(int (*fn)(const struct trace_event *ev, void *arg), void *arg)
@@ -171,5 +173,34 @@ static const struct workload leaves = {
 };
 
 WORKLOAD(leaves);
+
+/* What the kernel is told of mode and steps when a round runs. */
+static int say_steps(const struct job_case *c, const char *word, struct sample *s)
+{
+	char mode[64] = "", steps[256] = "", text[400];
+
+	(void)c;
+	(void)word;
+	(void)s;
+	__wrap_read_file("/sys/module/lull/parameters/inject", mode, sizeof(mode));
+	__wrap_read_file("/sys/kernel/debug/lull/inject/steps", steps, sizeof(steps));
+	mode[strcspn(mode, "\n")] = '\0';
+	steps[strcspn(steps, "\n")] = '\0';
+	snprintf(text, sizeof(text), "%s %s", mode, steps);
+	out_begin("note");
+	out_str("text", text);
+	return out_end();
+}
+
+static const struct workload stepped = {
+	.feature = "inject",
+	.name = "stepped",
+	.text = "says which mode and steps a round is in",
+	.setup = no_setup,
+	.round = say_steps,
+	.teardown = no_teardown,
+};
+
+WORKLOAD(stepped);
 
 INJECT_NAMES(inject);
