@@ -159,3 +159,4 @@ def test_the_kernel_has_the_steps_that_the_lab_names() -> None:
             declared[name] = [word.lower().replace("_", "-") for word in words]
     said = {f.name: [s.name for s in f.steps] for f in features() if f.steps}
     assert declared == said
+    assert "freeze" in said

@@ -152,3 +152,17 @@ def test_each_safeguard_is_done_without(feature: str) -> None:
         for name in str(c.params.get("disable", "")).split(",")
     } - {""}
     assert tried == names
+
+
+def test_a_set_of_steps_that_is_drawn_is_another_with_another_seed() -> None:
+    (trial,) = (t for t in ALL if t.id == "freeze: steps")
+    orders = [
+        case.order
+        for seed in (1, 2)
+        for case in trial.job(Size.TEST, seed).cases
+        if case.workload == "storm" and case.order[0].startswith("lull=")
+    ]
+    assert len(orders) == 2
+    assert orders[0] != orders[1]
+    for case in trial.job(Size.TEST, 1).cases:
+        assert set(case.order) == set(case.steps)

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The mode that the others are compared with, and that nobody is to use. */
+/*
+ * The mode that the others are compared with, and that nobody is to use; and the
+ * steps of "lull", which can be compared with each other.
+ */
 #include <linux/freezer.h>
+#include <linux/init.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 
@@ -30,4 +34,11 @@ unsigned int freeze_exit_state_pass(void)
 	read_unlock(&tasklist_lock);
 
 	return todo;
+}
+
+LULL_DEFINE_STEPS(FREEZE, freeze);
+
+void __init freeze_steps_init(struct dentry *dir)
+{
+	lull_choice_file("steps", dir, &lull_freeze_step_choice);
 }

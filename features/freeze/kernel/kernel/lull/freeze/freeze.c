@@ -126,8 +126,10 @@ static int freeze_switch_mode(struct lull_feature *f, unsigned int mode)
 	if (mode != FREEZE_LULL || ret)
 		static_branch_disable(&lull_freeze_on);
 
-	if (!ret)
+	if (!ret) {
 		next_mode = mode;
+		lull_freeze_take_steps();
+	}
 
 	mutex_unlock(&session_lock);
 	return ret;
@@ -246,7 +248,8 @@ void lull_freeze_wait(unsigned int todo, int usecs)
 	ktime_t start = ktime_get();
 
 	freeze_debug_between();
-	if (!in_lull_session() || !todo)
+	if (!in_lull_session() || !todo ||
+	    !lull_freeze_by(LULL_FREEZE_BY_EVENT))
 		usleep_range(usecs / 2, usecs);
 	else if (freeze_wait_for_arrivals(todo, usecs))
 		freeze_count(FREEZE_WOKEN, 1);
@@ -350,6 +353,7 @@ void __lull_freeze_exec(void)
 static int __init freeze_init(void)
 {
 	freeze_debug_init(lull_freeze.dir);
+	freeze_steps_init(lull_freeze.dir);
 	return 0;
 }
 late_initcall_sync(freeze_init);

@@ -86,6 +86,23 @@ LULL_SAFEGUARDS(FREEZE, freeze, {
 	LULL_FREEZE_UNLISTED,	/* FZ1: keep who has left the list and runs */
 });
 
+/*
+ * What the mode "lull" consists of. With none of them it is stock's walk and
+ * stock's wait, and what the hooks see to (FZ7, FZ9, helpers).
+ */
+LULL_STEPS(FREEZE, freeze, {
+	LULL_FREEZE_BY_DEAD,	/* pass over TASK_DEAD without a lock */
+	LULL_FREEZE_BY_EVENT,	/* wait for the last to come, do not poll */
+	LULL_FREEZE_BY_ARRAY,	/* one walk, then those that were not at rest */
+	LULL_FREEZE_BY_KTHREADS, /* the kernel phase's are kthreadd's children */
+});
+
+#ifdef CONFIG_LULL_COMPARE
+void freeze_steps_init(struct dentry *dir);
+#else
+static inline void freeze_steps_init(struct dentry *dir) { }
+#endif
+
 #ifdef CONFIG_LULL_DEBUG
 void freeze_debug_between(void);
 void freeze_debug_loaded(void);

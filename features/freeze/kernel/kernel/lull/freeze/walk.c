@@ -148,6 +148,11 @@ void freeze_show_unlisted(struct freeze_session *s)
 
 static void keep_pending(struct freeze_session *s, struct task_struct *p)
 {
+	/* Nor who is dead, whether that is looked at first or not. */
+	if (!lull_freeze_by(LULL_FREEZE_BY_ARRAY) ||
+	    (!lull_freeze_by(LULL_FREEZE_BY_DEAD) &&
+	     READ_ONCE(p->__state) == TASK_DEAD))
+		return;
 	if (s->nr == s->room) {
 		s->overflow = true;
 		return;
@@ -161,8 +166,12 @@ static unsigned int visit_user(struct freeze_session *s, struct task_struct *p)
 {
 	bool todo;
 
-	/* Terminal: such a task never runs again (FZ2). */
-	if (READ_ONCE(p->__state) == TASK_DEAD)
+	/*
+	 * Terminal: such a task never runs again (FZ2). freeze_task() asks nobody
+	 * who is dead, either, at the price of its lock.
+	 */
+	if (lull_freeze_by(LULL_FREEZE_BY_DEAD) &&
+	    READ_ONCE(p->__state) == TASK_DEAD)
 		return 0;
 	/* Their time is the kernel phase. The flag never changes. */
 	if (p == current || (p->flags & PF_KTHREAD))
@@ -179,6 +188,22 @@ static unsigned int visit_user(struct freeze_session *s, struct task_struct *p)
 	return todo;
 }
 
+static unsigned int visit_dead_users_too(struct freeze_session *s)
+{
+	struct task_struct *g, *p;
+	unsigned int todo = 0;
+	unsigned int visited = 0;
+
+	for_each_process_thread(g, p) {
+		visited++;
+		todo += visit_user(s, p);
+	}
+
+	freeze_count(FREEZE_WALKS, 1);
+	freeze_count(FREEZE_VISITED, visited);
+	return todo;
+}
+
 /*
  * The caller holds tasklist_lock or is in an RCU read-side section; in the
  * latter case the snapshot was taken before, so that a task which the walk
@@ -189,6 +214,10 @@ static unsigned int visit_all_users(struct freeze_session *s)
 	struct task_struct *g, *p;
 	unsigned int todo = 0;
 	unsigned int live = 0, dead = 0;
+
+	/* Not in the loop: a zombie is cheaper than to ask for each. */
+	if (!lull_freeze_by(LULL_FREEZE_BY_DEAD))
+		return visit_dead_users_too(s);
 
 	for_each_process(g) {
 		/*
@@ -352,6 +381,10 @@ unsigned int freeze_user_pass(struct freeze_session *s)
 
 	freeze_arrivals_reset();
 
+	/* Stock's proof: a walk that finds nobody while the list holds still. */
+	if (!lull_freeze_by(LULL_FREEZE_BY_ARRAY))
+		return walk_users_locked(s);
+
 	if (!s->walked)
 		todo = walk_users(s);
 	else if (array_holds_now(s))
@@ -369,7 +402,8 @@ unsigned int freeze_user_pass(struct freeze_session *s)
 /* Returns 1 where the task, of either kind, has to be waited for. */
 static unsigned int visit_any(struct task_struct *p)
 {
-	if (p == current || READ_ONCE(p->__state) == TASK_DEAD)
+	if (p == current || (lull_freeze_by(LULL_FREEZE_BY_DEAD) &&
+			     READ_ONCE(p->__state) == TASK_DEAD))
 		return 0;
 	return freeze_task(p);
 }
@@ -411,6 +445,13 @@ static unsigned int visit_everybody(void)
 	return todo;
 }
 
+/* What the array does not vouch for, only a walk over everybody does. */
+static bool kthreads_suffice(void)
+{
+	return lull_freeze_by(LULL_FREEZE_BY_KTHREADS) &&
+	       lull_freeze_by(LULL_FREEZE_BY_ARRAY);
+}
+
 /**
  * freeze_kernel_pass - bring freezable kthreads closer to rest
  * @s: the session
@@ -428,6 +469,13 @@ unsigned int freeze_kernel_pass(struct freeze_session *s)
 	unsigned int todo;
 
 	freeze_arrivals_reset();
+
+	if (!kthreads_suffice()) {
+		read_lock(&tasklist_lock);
+		todo = visit_everybody() + visit_unlisted(s);
+		read_unlock(&tasklist_lock);
+		return todo;
+	}
 
 	todo = lull_freeze_guarded(LULL_FREEZE_REVISIT) ? walk_pending(s) : 0;
 	read_lock(&tasklist_lock);
