@@ -14,6 +14,11 @@
 static void clear_zeromap(unsigned long *zeromap, unsigned long begin,
 			  unsigned long end)
 {
+	if (!lull_zfree_by(LULL_ZFREE_BY_ZEROMAP)) {
+		for (; begin <= end; begin++)
+			clear_bit(begin, zeromap);
+		return;
+	}
 	for_each_set_bit_from(begin, zeromap, end + 1)
 		clear_bit(begin, zeromap);
 }
@@ -57,7 +62,8 @@ static void clear_shadows(unsigned int type, unsigned long begin,
 	xas_for_each(&xas, old, last) {
 		if (!xa_is_value(old))
 			continue;
-		if (xas.xa_node && !xas.xa_node->shift)
+		if (xas.xa_node && !xas.xa_node->shift &&
+		    lull_zfree_by(LULL_ZFREE_BY_SHADOWS))
 			clear_node_values(&xas, last);
 		else
 			xas_store(&xas, NULL);
@@ -77,7 +83,8 @@ static void lull_swap_range_free(struct swap_info_struct *si,
 	clear_zeromap(si->zeromap, begin, end);
 	for (i = begin; i <= end; i++)
 		arch_swap_invalidate_page(si->type, i);
-	if (fops && fops->swap_slots_free_notify) {
+	if (fops && fops->swap_slots_free_notify &&
+	    lull_zfree_by(LULL_ZFREE_BY_SLOTS)) {
 		fops->swap_slots_free_notify(si->bdev, begin, nr);
 	} else if (fops && fops->swap_slot_free_notify) {
 		for (i = begin; i <= end; i++)

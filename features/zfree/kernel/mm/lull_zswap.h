@@ -43,7 +43,12 @@ static void free_entries(struct zswap_entry **entries, unsigned int nr)
 			handles[i - first] = entries[i]->handle;
 			length += entries[i]->length;
 		}
-		zpool_free_bulk(pool->zpool, handles, i - first);
+		if (lull_zfree_in_bulk()) {
+			zpool_free_bulk(pool->zpool, handles, i - first);
+		} else {
+			for (unsigned int k = 0; k < i - first; k++)
+				zpool_free(pool->zpool, handles[k]);
+		}
 		settle_entries(pool, objcg, length, i - first);
 	}
 	kmem_cache_free_bulk(zswap_entry_cache, nr, (void **)entries);
@@ -90,7 +95,7 @@ void zswap_invalidate_range(swp_entry_t swp, unsigned int nr)
 	pgoff_t offset = swp_offset(swp);
 	unsigned int i;
 
-	if (!lull_zfree_ranges()) {
+	if (!lull_zfree_ranges() || !lull_zfree_by(LULL_ZFREE_BY_ZSWAP)) {
 		for (i = 0; i < nr; i++)
 			zswap_invalidate(swp_entry(swp_type(swp), offset + i));
 		return;

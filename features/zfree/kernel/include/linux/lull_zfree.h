@@ -49,6 +49,19 @@ LULL_SAFEGUARDS(ZFREE, zfree, {
 	LULL_ZFREE_RINGS,	/* there is memory for the worker's rings */
 });
 
+/*
+ * What the mode "lull" consists of. With none of them each slot of a range is
+ * done by itself, as on stock.
+ */
+LULL_STEPS(ZFREE, zfree, {
+	LULL_ZFREE_BY_CLASS,	/* the class by the object's own bits */
+	LULL_ZFREE_BY_SLOTS,	/* zram empties the slots of a range in one go */
+	LULL_ZFREE_BY_BULK,	/* one class lock for all handles of a class */
+	LULL_ZFREE_BY_SHADOWS,	/* a node's shadows are cleared together */
+	LULL_ZFREE_BY_ZEROMAP,	/* a bit is cleared where it is set */
+	LULL_ZFREE_BY_ZSWAP,	/* zswap is asked once for a range */
+});
+
 /* Where a test kernel can be made to wait, so that others meet it there. */
 LULL_POINTS(ZFREE, zfree, {
 	LULL_ZFREE_AT_FREE,	/* class known, its lock not taken yet */
@@ -56,6 +69,16 @@ LULL_POINTS(ZFREE, zfree, {
 	LULL_ZFREE_AT_PUBLISH,	/* between a handle and its count */
 	LULL_ZFREE_AT_READ,	/* slot locked, its handle read and not used yet */
 });
+
+/*
+ * Ask once: a caller may find another answer when the mode has changed. Handles in
+ * bulk are told apart by their class.
+ */
+static inline bool lull_zfree_in_bulk(void)
+{
+	return lull_zfree_by(LULL_ZFREE_BY_CLASS) &&
+	       lull_zfree_by(LULL_ZFREE_BY_BULK);
+}
 
 #ifdef CONFIG_LULL_ZFREE
 

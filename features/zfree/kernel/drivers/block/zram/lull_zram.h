@@ -17,7 +17,12 @@ struct zram_freed {
 
 static void free_handles(struct zram *zram, struct zram_freed *freed)
 {
-	zs_free_bulk(zram->mem_pool, freed->handles, freed->nr);
+	if (lull_zfree_in_bulk()) {
+		zs_free_bulk(zram->mem_pool, freed->handles, freed->nr);
+	} else {
+		for (unsigned int i = 0; i < freed->nr; i++)
+			zs_free(zram->mem_pool, freed->handles[i]);
+	}
 	freed->stored += freed->nr;
 	freed->nr = 0;
 }

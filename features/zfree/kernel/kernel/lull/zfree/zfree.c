@@ -54,7 +54,12 @@ static void set_key(struct static_key_false *key, bool on)
 
 static int zfree_switch_mode(struct lull_feature *f, unsigned int mode)
 {
-	set_key(&lull_zfree_class_key, mode != ZFREE_STOCK);
+	bool class;
+
+	lull_zfree_take_steps();
+	class = mode != ZFREE_LULL || lull_zfree_by(LULL_ZFREE_BY_CLASS);
+
+	set_key(&lull_zfree_class_key, mode != ZFREE_STOCK && class);
 	set_key(&lull_zfree_range_key, mode == ZFREE_LULL);
 	set_key(&lull_zfree_defer_key, mode == ZFREE_DEFERRED);
 	return 0;
@@ -71,6 +76,18 @@ void lull_zfree_count(enum lull_zfree_counter counter, u64 n)
 {
 	lull_count(&lull_zfree, counter, n);
 }
+
+#ifdef CONFIG_LULL_COMPARE
+LULL_DEFINE_STEPS(ZFREE, zfree);
+
+/* Comes after the late_initcall() that makes the folder. */
+static int __init zfree_steps_init(void)
+{
+	lull_choice_file("steps", lull_zfree.dir, &lull_zfree_step_choice);
+	return 0;
+}
+late_initcall_sync(zfree_steps_init);
+#endif /* CONFIG_LULL_COMPARE */
 
 #ifdef CONFIG_LULL_DEBUG
 LULL_DEFINE_SAFEGUARDS(ZFREE, zfree);
