@@ -43,6 +43,17 @@ LULL_SAFEGUARDS(ATTACH, attach, {
 	LULL_ATTACH_CAP,	/* C5: one write takes so many PIDs and no more */
 });
 
+/*
+ * What the mode "lull" does beside counting who holds a group, which is what it
+ * stands on: "threadgroup" is what that is compared with. With none of these each
+ * write names one PID and locks its group.
+ */
+LULL_STEPS(ATTACH, attach, {
+	LULL_ATTACH_BY_ALONE,	/* C1, C2: who moves itself takes no lock */
+	LULL_ATTACH_BY_THERE,	/* C3: who is there already is not locked */
+	LULL_ATTACH_BY_MANY,	/* C5: one write takes many PIDs */
+});
+
 /* Where a test kernel can be made to wait, so that others meet it there. */
 LULL_POINTS(ATTACH, attach, {
 	LULL_ATTACH_AT_FORK,	/* parent locked, child not visible yet */
@@ -101,14 +112,16 @@ static inline void lull_attach_child_release(struct lull_attach_group *group)
 /* Needs @tsk, which is to be moved by itself, no lock? Under cgroup_mutex. */
 static inline bool lull_attach_alone(struct task_struct *tsk)
 {
-	return lull_attach_less() && __lull_attach_alone(tsk);
+	return lull_attach_less() && lull_attach_by(LULL_ATTACH_BY_ALONE) &&
+	       __lull_attach_alone(tsk);
 }
 
 /* Does the same go for @tsk that joins all cgroups of @from? */
 static inline bool lull_attach_joins(struct task_struct *from,
 				     struct task_struct *tsk)
 {
-	return lull_attach_less() && __lull_attach_joins(from, tsk);
+	return lull_attach_less() && lull_attach_by(LULL_ATTACH_BY_ALONE) &&
+	       __lull_attach_joins(from, tsk);
 }
 
 #else /* !CONFIG_LULL_ATTACH */

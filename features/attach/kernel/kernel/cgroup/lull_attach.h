@@ -282,7 +282,9 @@ static int skip_those_there(struct attach_write *w)
 	int ret = 0;
 
 	for_each_target(t, w) {
-		t->there = lull_attach_less() && is_there(w, t->task);
+		t->there = lull_attach_less() &&
+			   lull_attach_by(LULL_ATTACH_BY_THERE) &&
+			   is_there(w, t->task);
 		if (!t->there)
 			continue;
 		ret = may_attach(w, t->task);
@@ -485,7 +487,9 @@ ssize_t lull_attach_write(struct kernfs_open_file *of, struct cgroup *dst,
 	 * On v1 the memory controller keeps the state of one move from
 	 * can_attach() to post_attach(), which runs without locks.
 	 */
-	if (!w.nr || (w.nr > 1 && !(lull_attach_less() && cgroup_on_dfl(dst))))
+	if (!w.nr || (w.nr > 1 && !(lull_attach_less() &&
+				    lull_attach_by(LULL_ATTACH_BY_MANY) &&
+				    cgroup_on_dfl(dst))))
 		return -EINVAL;
 	if (w.nr > 1) {
 		w.targets = kvmalloc_array(w.nr, sizeof(one), GFP_KERNEL);

@@ -72,6 +72,7 @@ static int attach_switch_mode(struct lull_feature *f, unsigned int mode)
 		percpu_down_write(&cgroup_threadgroup_rwsem);
 	if (mode == ATTACH_THREADGROUP)
 		lull_attach_sem_init_all();
+	lull_attach_take_steps();
 	set_keys(mode);
 	if (exclude)
 		percpu_up_write(&cgroup_threadgroup_rwsem);
@@ -110,6 +111,18 @@ bool lull_attach_global(bool lock)
 	rcu_read_unlock();
 	return lull_attach_guarded(LULL_ATTACH_HIERARCHY);
 }
+
+#ifdef CONFIG_LULL_COMPARE
+LULL_DEFINE_STEPS(ATTACH, attach);
+
+/* Comes after the late_initcall() that makes the folder. */
+static int __init attach_steps_init(void)
+{
+	lull_choice_file("steps", lull_attach.dir, &lull_attach_step_choice);
+	return 0;
+}
+late_initcall_sync(attach_steps_init);
+#endif
 
 #ifdef CONFIG_LULL_DEBUG
 /* Comes after the late_initcall() that makes the folder. */
