@@ -43,6 +43,15 @@ LULL_SAFEGUARDS(THAW, thaw, {
 	LULL_THAW_USER,	/* FZ12: only calls that hold no lock */
 });
 
+/*
+ * What the mode "lull" consists of; nobody is thawed who has another reason to be
+ * frozen, with either or none. They may change while tasks are frozen, as modes may.
+ */
+LULL_STEPS(THAW, thaw, {
+	LULL_THAW_BY_REST,	/* PM freezes in place in more waits */
+	LULL_THAW_BY_WALK,	/* no lock for who is not frozen, nor the list's */
+});
+
 #ifdef CONFIG_LULL_THAW
 
 /* On in the mode "lull", and in "wake_all", which CONFIG_LULL_COMPARE adds. */
@@ -63,6 +72,7 @@ bool lull_thaw_walk(void);
 static inline bool lull_thaw_may_rest(struct task_struct *p, unsigned int state)
 {
 	return static_branch_unlikely(&lull_thaw_on) &&
+	       lull_thaw_by(LULL_THAW_BY_REST) &&
 	       (state & TASK_FREEZABLE_PM) && __lull_thaw_may_rest(p);
 }
 

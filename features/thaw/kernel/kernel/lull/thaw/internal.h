@@ -22,6 +22,12 @@ enum thaw_counter {
 	THAW_RESTED,	/* frozen in place by TASK_FREEZABLE_PM */
 };
 
+#ifdef CONFIG_LULL_COMPARE
+void thaw_steps_init(struct dentry *dir);
+#else
+static inline void thaw_steps_init(struct dentry *dir) { }
+#endif
+
 #ifdef CONFIG_LULL_DEBUG
 bool thaw_debug_passes(struct task_struct *p);
 void __init thaw_debug_init(struct dentry *dir);

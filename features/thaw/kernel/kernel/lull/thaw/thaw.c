@@ -42,6 +42,7 @@ static const char * const thaw_counters[] = {
 static int thaw_switch_mode(struct lull_feature *f, unsigned int mode)
 {
 	static_branch_disable(&lull_thaw_on);
+	lull_thaw_take_steps();
 	if (IS_ENABLED(CONFIG_LULL_COMPARE))
 		static_branch_disable(&lull_thaw_all);
 	if (mode == THAW_LULL)
@@ -171,7 +172,7 @@ static void visit(struct task_struct *p)
  * neither exits nor execs, so that it stays on the list, where it was before
  * the walk began.
  *
- * Return: false in other modes, where nothing was done.
+ * Return: false in other modes, and without this step; nothing was done then.
  */
 bool lull_thaw_walk(void)
 {
@@ -180,7 +181,8 @@ bool lull_thaw_walk(void)
 	u64 restored, woken;
 	ktime_t start;
 
-	if (!static_branch_unlikely(&lull_thaw_on))
+	if (!static_branch_unlikely(&lull_thaw_on) ||
+	    !lull_thaw_by(LULL_THAW_BY_WALK))
 		return false;
 
 	start = ktime_get();
@@ -206,6 +208,7 @@ bool lull_thaw_walk(void)
 static int __init thaw_init(void)
 {
 	thaw_debug_init(lull_thaw.dir);
+	thaw_steps_init(lull_thaw.dir);
 	return 0;
 }
 late_initcall(thaw_init);
