@@ -61,6 +61,16 @@ LULL_SAFEGUARDS(DEVICES, devices, {
 	LULL_DEVICES_LATCH,	/* a phase keeps to the mode in which it began */
 });
 
+/*
+ * What the mode "lull" does beside counting what a device waits for, which is what
+ * it stands on. Each is asked once for a device that nobody is left to wait for, so
+ * that they may change in the middle of a phase.
+ */
+LULL_STEPS(DEVICES, devices, {
+	LULL_DEVICES_BY_CHAIN,	/* a worker goes on with one that it was the last for */
+	LULL_DEVICES_BY_QUIET,	/* without callbacks: by whoever gets to it */
+});
+
 #ifdef CONFIG_LULL_DEVICES
 
 DECLARE_STATIC_KEY_FALSE(lull_devices_key);

@@ -126,6 +126,7 @@ static void lull_leave_room(struct device *dev)
 static bool lull_is_quiet(struct device *dev)
 {
 	return lull_walk.mode == LULL_DEVICES_LULL &&
+	       lull_devices_by(LULL_DEVICES_BY_QUIET) &&
 	       dev->power.no_pm_callbacks && !pm_runtime_enabled(dev);
 }
 
@@ -184,7 +185,8 @@ static bool lull_keeps(struct device *dev, struct lull_end *end)
 		list_add(&dev->power.lull.node, &end->todo);
 		return true;
 	}
-	if (lull_walk.mode != LULL_DEVICES_LULL || !end->worker)
+	if (lull_walk.mode != LULL_DEVICES_LULL || !end->worker ||
+	    !lull_devices_by(LULL_DEVICES_BY_CHAIN))
 		return false;
 	end->worker = false;
 	list_add_tail(&dev->power.lull.node, &end->todo);

@@ -42,6 +42,7 @@ static enum lull_devices_mode devices_mode;
 
 static int devices_switch_mode(struct lull_feature *f, unsigned int mode)
 {
+	lull_devices_take_steps();
 	WRITE_ONCE(devices_mode, mode);
 	if (mode == LULL_DEVICES_STOCK)
 		static_branch_disable(&lull_devices_key);
@@ -90,6 +91,18 @@ void lull_devices_count(enum lull_devices_counter counter, unsigned int n)
 {
 	lull_count(&lull_devices, counter, n);
 }
+
+#ifdef CONFIG_LULL_COMPARE
+LULL_DEFINE_STEPS(DEVICES, devices);
+
+/* Comes after the late_initcall() that makes the folder. */
+static int __init devices_steps_init(void)
+{
+	lull_choice_file("steps", lull_devices.dir, &lull_devices_step_choice);
+	return 0;
+}
+late_initcall_sync(devices_steps_init);
+#endif
 
 /* Comes after the late_initcall() that makes the folder. */
 static int __init devices_files_init(void)
