@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from lull.model import LULL, Arm, Feature, Metric, Mode, Promise, Workload
 from lull.page import charts, curves
+from lull.page.ablation import ablation
 from lull.page.cases import Case, cases_of, colour_of, costs, view
 from lull.page.model import (
     Figure,
@@ -198,6 +199,7 @@ def _system(block: Block, feature: Feature, runs: Sequence[Run], name: str) -> S
             if verdict.checked
         ),
         costs=costs(shown),
+        steps=ablation(shown, first),
         modes=tuple(
             (
                 Key(colour_of(feature, mode.name), clean(mode.name)),

@@ -60,10 +60,13 @@ class Case:
         control = next(
             (r for r in self.rows if r.metric == metric and r.arm is Arm.STOCK), None
         )
+        return noise(control, list(self.replicates(metric, STOCK).values()))
+
+    def replicates(self, metric: str, mode: str) -> dict[tuple[int, int], float]:
+        """A mode's independent values, as ``lull.report.stats`` takes them."""
         modes = len({sample.mode for sample in self.samples})
-        stock = (sample for sample in self.samples if sample.mode == STOCK)
-        found = replicates(stock, metric, self.clock, modes)
-        return noise(control, list(found.values()))
+        mine = (sample for sample in self.samples if sample.mode == mode)
+        return replicates(mine, metric, self.clock, modes)
 
 
 def cases_of(run: Run, feature: Feature) -> tuple[Case, ...]:

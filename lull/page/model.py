@@ -117,7 +117,8 @@ class Link:
 class System:
     """A feature or a scenario, with all that was measured of it.
 
-    ``costs`` are what is worse in Lull's mode, as lines of a table.
+    ``costs`` are what is worse in Lull's mode, as lines of a table; ``steps`` what
+    each step of it brings, where they were taken out one by one.
     """
 
     id: str
@@ -129,6 +130,7 @@ class System:
     modes: tuple[tuple[Key, str, str], ...]
     cases: tuple[CaseView, ...]
     sections: tuple[Section, ...] = ()
+    steps: Table | None = None
 
     @property
     def shown(self) -> tuple[Verdict, ...]:
