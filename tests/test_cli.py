@@ -119,6 +119,6 @@ def test_the_commands_of_the_readme_work(command: str) -> None:
 
 
 def test_what_computes_nothing_does_not_load_what_computes() -> None:
-    """60 MB and most of a second, for each command."""
+    """SciPy's statistics are large, and most commands compute none."""
     code = "import lull.cli, sys; sys.exit('scipy.stats' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-# Not scipy.stats: that takes 60 MB and most of a second, where it is used first.
+# Not scipy.stats: it is large, and is loaded where it is used first.
 import scipy
 
 from lull.ask.job import block_of
