@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from lull.model import LULL, Arm, Row
 from lull.page.cases import Case
 from lull.page.model import Table
-from lull.page.words import clean, interval
+from lull.page.phrases import clean, interval
 from lull.report import stats
 from lull.report.table import ratio
 

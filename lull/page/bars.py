@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from lull.page.charts import RIGHT, base, names, number_axis, seconds
 from lull.page.draw import Datum, svg
-from lull.page.words import clean
+from lull.page.phrases import clean
 
 
 @dataclass(frozen=True)

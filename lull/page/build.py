@@ -25,7 +25,7 @@ from lull.page.model import (
     Verdict,
 )
 from lull.page.noise import times
-from lull.page.words import clean, factor, interval, sentence, tone
+from lull.page.phrases import clean, factor, interval, sentence, tone
 from lull.report.answer import Answer, Block, Coverage, Entry, Measured, answer
 from lull.report.answer_text import render as render_answer
 from lull.report.compare import Run

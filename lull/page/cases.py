@@ -12,7 +12,7 @@ from lull.model import LULL, Arm, Clock, Feature, Row, Sample
 from lull.page import charts
 from lull.page.model import CaseView, Figure, Table
 from lull.page.noise import Noise, noise, times
-from lull.page.words import amount, chance, clean, good, interval, tone
+from lull.page.phrases import amount, chance, clean, good, interval, tone
 from lull.report.compare import Run
 from lull.report.stats import RELEVANT, replicates
 from lull.report.summary import CaseKey, case_key, case_name, shown

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lull.page.draw import Datum, Spec, svg
-from lull.page.words import clean
+from lull.page.phrases import clean
 from lull.report.stats import Interval
 
 COLOURS = 6  #: --m0 to --m5 of the page's style

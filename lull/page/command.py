@@ -10,10 +10,10 @@ from lull.ask.catalog import features
 from lull.errors import LabError, UsageError
 from lull.host.files import write_output
 from lull.page.build import Extras, page
-from lull.page.extras import profiles_of, recordings_of
 from lull.page.history import PAGE as HISTORY
 from lull.page.history import history
 from lull.page.html import render
+from lull.page.run_folder import profiles_of, recordings_of
 from lull.report.compare import read
 
 #: The file in the folder of the (first) run, or in the one that was named.

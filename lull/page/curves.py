@@ -12,7 +12,7 @@ from lull.model import Clock, Feature, Sample
 from lull.page import charts
 from lull.page.cases import Case, colour_of
 from lull.page.model import Figure, Key, Table
-from lull.page.words import amount, clean
+from lull.page.phrases import amount, clean
 from lull.report.compare import Run
 from lull.report.growth import Slope, slopes
 from lull.report.histogram import buckets

@@ -15,7 +15,7 @@ from lull.model import Clock
 from lull.page import charts
 from lull.page.bars import Bar, bars
 from lull.page.model import Figure, Key, Link, Recorded, Table
-from lull.page.words import clean
+from lull.page.phrases import clean
 from lull.report.table import quantity
 
 #: Steps of the path that are drawn; the table has all of them.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The page as records: what the templates get, and nothing that they work out.
 
-All text in them is cleaned (``lull.page.words``), and is text, not markup;
+All text in them is cleaned (``lull.page.phrases``), and is text, not markup;
 ``Figure.svg`` alone is markup, of ``lull.page.draw``.
 """
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from lull.model import Clock
 from lull.page.bars import Bar, bars
 from lull.page.model import Figure, Section, Table
-from lull.page.words import clean
+from lull.page.phrases import clean
 from lull.report.counted import Counted
 from lull.report.profile import Profile
 

@@ -19,7 +19,7 @@ from lull.host.files import repo_root, write_file
 from lull.model import LULL, Arm, Clock, Feature, Summary
 from lull.page.build import overview
 from lull.page.html import style
-from lull.page.words import amount, factor, interval
+from lull.page.phrases import amount, factor, interval
 from lull.report.answer import Answer, answer
 from lull.report.compare import read
 from lull.report.summary import case_key, to_json

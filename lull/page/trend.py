@@ -12,8 +12,8 @@ from lull.model import LULL, Arm, Clock, Feature, Row
 from lull.page import charts
 from lull.page.draw import Datum, Spec, svg
 from lull.page.model import Figure, Key, Table
+from lull.page.phrases import amount, clean
 from lull.page.steps import Step, steps
-from lull.page.words import amount, clean
 from lull.report.compare import Run
 from lull.report.summary import CaseKey, case_key, case_name
 from lull.report.table import ratio

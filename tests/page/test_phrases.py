@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lull.model import Arm, Row
 from lull.page.noise import Noise, noise, times
-from lull.page.words import LONGEST, chance, clean, factor, tone
+from lull.page.phrases import LONGEST, chance, clean, factor, tone
 from tests.page.runs import HOSTILE
 
 
