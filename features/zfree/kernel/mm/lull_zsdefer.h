@@ -41,7 +41,6 @@ struct zs_deferred {
 	struct list_head all;
 };
 
-static struct workqueue_struct *deferred_wq;
 /* Once any ring was made: until then nothing can wait anywhere. */
 static bool deferred_used;
 static LIST_HEAD(deferred_all);
@@ -53,9 +52,9 @@ static void kick_worker(struct zs_deferred *d, bool soon)
 	unsigned int ms = lull_zfree_delay_ms(soon ? 0 : DEFERRED_MS);
 
 	if (!xchg(&d->armed, 1))
-		queue_delayed_work(deferred_wq, &d->work, msecs_to_jiffies(ms));
+		queue_delayed_work(lull_zfree_wq, &d->work, msecs_to_jiffies(ms));
 	else if (soon)
-		mod_delayed_work(deferred_wq, &d->work, msecs_to_jiffies(ms));
+		mod_delayed_work(lull_zfree_wq, &d->work, msecs_to_jiffies(ms));
 	else
 		return;
 	lull_zfree_count(LULL_ZFREE_KICKS, 1);
@@ -199,7 +198,7 @@ static bool make_rings(struct zs_deferred *d)
 
 static void run_again(struct zs_deferred *d, unsigned int ms)
 {
-	queue_delayed_work(deferred_wq, &d->work, msecs_to_jiffies(ms));
+	queue_delayed_work(lull_zfree_wq, &d->work, msecs_to_jiffies(ms));
 }
 
 /*
@@ -273,20 +272,12 @@ bool zs_flush_deferred(struct zs_pool *pool)
 }
 EXPORT_SYMBOL_GPL(zs_flush_deferred);
 
-static int __init make_deferred_wq(void)
-{
-	deferred_wq = alloc_workqueue("zs_deferred",
-				      WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	return deferred_wq ? 0 : -ENOMEM;
-}
-subsys_initcall(make_deferred_wq);
-
 /* A pool can do without: then everything is freed at once. */
 static void init_deferred(struct zs_pool *pool)
 {
 	struct zs_deferred *d;
 
-	if (!OBJ_HAS_CLASS || !deferred_wq)
+	if (!OBJ_HAS_CLASS || !lull_zfree_wq)
 		return;
 	d = kzalloc(sizeof(*d), GFP_KERNEL);
 	if (!d)

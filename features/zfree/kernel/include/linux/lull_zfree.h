@@ -14,6 +14,7 @@
 #include <linux/mm_types.h>
 #include <linux/types.h>
 
+struct workqueue_struct;
 struct zs_pool;
 
 /* Handles that are freed at once, at most; they are gathered on the stack. */
@@ -88,6 +89,9 @@ DECLARE_STATIC_KEY_FALSE(lull_zfree_class_key);
 DECLARE_STATIC_KEY_FALSE(lull_zfree_range_key);
 /* Handles are left to a worker. */
 DECLARE_STATIC_KEY_FALSE(lull_zfree_defer_key);
+
+/* Where the worker of "deferred" runs. */
+extern struct workqueue_struct *lull_zfree_wq;
 
 static inline bool lull_zfree_by_class(void)
 {

@@ -2,16 +2,21 @@
 /*
  * The feature `zfree`: its modes and counters. What it does is where the data
  * is: mm/lull_zsfree.h, mm/lull_zsdefer.h, mm/lull_swap.h, mm/lull_zswap.h and
- * drivers/block/zram/lull_zram.h.
+ * drivers/block/zram/lull_zram.h. zsmalloc and zram may be modules: what they
+ * take of it is exported.
  */
 #include <linux/debugfs.h>
 #include <linux/delay.h>
+#include <linux/export.h>
 #include <linux/lull.h>
 #include <linux/lull_zfree.h>
+#include <linux/workqueue.h>
 
-DEFINE_STATIC_KEY_FALSE(lull_zfree_class_key);
 DEFINE_STATIC_KEY_FALSE(lull_zfree_range_key);
+DEFINE_STATIC_KEY_FALSE(lull_zfree_class_key);
+EXPORT_SYMBOL_GPL(lull_zfree_class_key);
 DEFINE_STATIC_KEY_FALSE(lull_zfree_defer_key);
+EXPORT_SYMBOL_GPL(lull_zfree_defer_key);
 
 enum zfree_mode {
 	ZFREE_STOCK,
@@ -76,6 +81,19 @@ void lull_zfree_count(enum lull_zfree_counter counter, u64 n)
 {
 	lull_count(&lull_zfree, counter, n);
 }
+EXPORT_SYMBOL_GPL(lull_zfree_count);
+
+/* Of the mode "deferred": here, since a module has one initcall. */
+struct workqueue_struct *lull_zfree_wq;
+EXPORT_SYMBOL_GPL(lull_zfree_wq);
+
+static int __init zfree_make_wq(void)
+{
+	lull_zfree_wq = alloc_workqueue("zs_deferred",
+					WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	return lull_zfree_wq ? 0 : -ENOMEM;
+}
+subsys_initcall(zfree_make_wq);
 
 #ifdef CONFIG_LULL_COMPARE
 LULL_DEFINE_STEPS(ZFREE, zfree);
