@@ -65,6 +65,41 @@ def test_thaw_and_smc_exclude_each_other(tmp_path: Path, stamp: Stamps) -> None:
         assert config.get("CONFIG_LULL_THAW") != "y"
 
 
+#: Debian's flavours: without zswap zsmalloc is a module, too.
+AS_MODULES = {
+    "cloud-amd64": ("# CONFIG_ZSWAP is not set", "m"),
+    "amd64": ("CONFIG_ZSWAP=y", "y"),
+}
+
+
+@pytest.mark.parametrize("flavour", AS_MODULES)
+def test_zfree_is_there_where_zram_is_a_module(
+    flavour: str, tmp_path: Path, stamp: Stamps
+) -> None:
+    """Whatever of Lull a module takes from outside is exported to it."""
+    with stamp(kernel_parts(Arm.LULL, ME)) as new:
+        if not new:
+            return
+        zswap, zsmalloc = AS_MODULES[flavour]
+        extra = f"CONFIG_MODULES=y\nCONFIG_ZRAM=m\n{zswap}\n"
+        extra += "# CONFIG_ZSMALLOC is not set\n"
+        places = ("kernel/lull/zfree/", "mm/zsmalloc.o", "drivers/block/zram/")
+        config = compile_with(extra, places, tmp_path)
+        assert config["CONFIG_LULL_ZFREE"] == "y"
+        assert config["CONFIG_ZRAM"] == "m"
+        assert config["CONFIG_ZSMALLOC"] == zsmalloc
+        zram = next(tmp_path.glob("drivers/block/zram/zram_drv.o"))
+        allocator, ours = tmp_path / "mm/zsmalloc.o", tmp_path / OURS / "zfree/zfree.o"
+        found = "".join(map(symbols, (allocator, ours)))
+        exported = set(re.findall(r"__export_symbol_(\w+)", found))
+        wanted = set(re.findall(r" U (\w+)", symbols(zram)))
+        if zsmalloc == "m":
+            wanted |= set(re.findall(r" U (\w+)", symbols(allocator)))
+        of_ours = {name for name in wanted if re.match("lull_|zs_", name)}
+        assert "zs_free_bulk" in of_ours
+        assert of_ours <= exported
+
+
 def test_zs10_a_kernel_of_32_bit_compiles(tmp_path: Path, stamp: Stamps) -> None:
     """There is no room for a class in a location: the old way stays."""
     with stamp(kernel_parts(Arm.LULL, ME)) as new:
