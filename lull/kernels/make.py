@@ -38,6 +38,11 @@ _ANYWHERE = Path("/src")
 _CCACHE_SIZE = "4G"
 
 
+class Interrupted(KeyboardInterrupt):
+    """A command was asked to end and has ended by itself: make has then removed
+    what was half made, and the next one may go on from there."""
+
+
 @dataclass(frozen=True)
 class Step:
     """One command of a build."""
@@ -172,6 +177,10 @@ def run_step(
                 if step.counted:
                     progress(f"{label}: {line.strip()[:60]}", count, expected)
             status = process.wait()
+        except KeyboardInterrupt as error:
+            if end_group(process):
+                raise Interrupted from error
+            raise
         finally:
             end_group(process)
     if status:
@@ -184,8 +193,8 @@ def run_step(
     return count
 
 
-def end_group(process: subprocess.Popen[str], patience: float = 5.0) -> None:
-    """End a process group: first asked, then told."""
+def end_group(process: subprocess.Popen[str], patience: float = 5.0) -> bool:
+    """End a process group: first asked, then told. True where asking did."""
     for sig in (signal.SIGTERM, signal.SIGKILL):
         if process.poll() is not None:
             break
@@ -198,3 +207,4 @@ def end_group(process: subprocess.Popen[str], patience: float = 5.0) -> None:
         os.killpg(process.pid, signal.SIGKILL)
     if process.stdout is not None:
         process.stdout.close()
+    return process.poll() not in (None, -signal.SIGKILL)
