@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The package lull-tools: the probe, settings, a unit, and ``lull status``.
+
+Made with dpkg-deb alone; what is in it needs no Python. The same inputs give the
+same bytes.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import format_datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from lull import __version__
+from lull.ask.catalog import features
+from lull.deb.tools_text import (
+    changelog,
+    compared,
+    default_file,
+    feature_table,
+    fill,
+)
+from lull.errors import CannotRun, LabError
+from lull.host.files import repo_root, write_file
+from lull.host.programs import run, tail
+from lull.vm.probe_build import build_probe
+
+PACKAGE = "lull-tools"
+
+#: Of every file in it.
+_TIME = datetime(2026, 1, 1, tzinfo=UTC)
+
+#: Where the files of deb/tools go, and whether they are programs.
+_PLACES = {
+    "lull": ("usr/bin/lull", True),
+    "lull.service": ("usr/lib/systemd/system/lull.service", False),
+    "tmpfiles": ("usr/lib/tmpfiles.d/lull.conf", False),
+    "copyright": (f"usr/share/doc/{PACKAGE}/copyright", False),
+    "README.Debian": (f"usr/share/doc/{PACKAGE}/README.Debian", False),
+    "lintian-overrides": (f"usr/share/lintian/overrides/{PACKAGE}", False),
+    "postinst": ("DEBIAN/postinst", True),
+    "postrm": ("DEBIAN/postrm", True),
+}
+_PAGES = ("lull.1", "lull-probe.1")
+_CONFIG = "etc/default/lull"
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of the package."""
+
+    data: bytes
+    program: bool = False
+
+
+def contents(root: Path, probe: bytes, architecture: str) -> dict[str, File]:
+    """All files of the package by their path in it, those of DEBIAN/ as well."""
+    here = root / "deb" / "tools"
+    sources = (p.read_text("utf-8") for p in root.glob("features/*/kernel/**/*.c"))
+    left_out = compared(sources)
+    known = features(root)
+    files = {"usr/bin/lull-probe": File(probe, program=True)}
+    for name, (place, program) in _PLACES.items():
+        text = fill((here / name).read_text("utf-8"), VERSION=__version__)
+        files[place] = File(text.encode(), program)
+    for name in _PAGES:
+        page = (here / name).read_bytes()
+        files[f"usr/share/man/man1/{name}.gz"] = File(_gzip(page))
+    log = changelog(__version__, format_datetime(_TIME))
+    files[f"usr/share/doc/{PACKAGE}/changelog.gz"] = File(_gzip(log.encode()))
+    files[_CONFIG] = File(default_file(known, left_out).encode())
+    files["usr/share/lull/features"] = File(feature_table(known, left_out).encode())
+    files |= _control(here, files, architecture)
+    return files
+
+
+def _control(
+    here: Path, files: Mapping[str, File], architecture: str
+) -> dict[str, File]:
+    """What dpkg has to know, of the files so far."""
+    payload = {
+        name: file for name, file in files.items() if not name.startswith("DEBIAN/")
+    }
+    kib = sum(-(-len(file.data) // 1024) for file in payload.values())
+    control = fill(
+        (here / "control").read_text("utf-8"),
+        VERSION=__version__,
+        ARCHITECTURE=architecture,
+        SIZE=str(kib),
+    )
+    sums = "".join(
+        f"{hashlib.md5(file.data, usedforsecurity=False).hexdigest()}  {name}\n"
+        for name, file in sorted(payload.items())
+        if name != _CONFIG
+    )
+    return {
+        "DEBIAN/control": File(control.encode()),
+        "DEBIAN/conffiles": File(f"/{_CONFIG}\n".encode()),
+        "DEBIAN/md5sums": File(sums.encode()),
+    }
+
+
+def build_tools(folder: Path, root: Path | None = None) -> Path:
+    """Make the package in ``folder``; it is there whole or not at all.
+
+    Raises CannotRun without dpkg or a C compiler, LabError where dpkg-deb fails.
+    """
+    root = root or repo_root()
+    architecture = _architecture()
+    probe = stripped(build_probe(root))
+    name = f"{PACKAGE}_{__version__}_{architecture}.deb"
+    with TemporaryDirectory(prefix="lull-tools-") as scratch:
+        tree, made = Path(scratch) / "tree", Path(scratch) / name
+        for path, file in contents(root, probe, architecture).items():
+            write_file(tree / path, file.data, 0o755 if file.program else 0o644)
+        for place in (tree, *(path for path in tree.rglob("*") if path.is_dir())):
+            place.chmod(0o755)
+        command = ["dpkg-deb", "--root-owner-group", "-Zxz", "--build"]
+        env = {**os.environ, "SOURCE_DATE_EPOCH": str(int(_TIME.timestamp()))}
+        done = subprocess.run(
+            [*command, str(tree), str(made)],
+            env=env,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            raise LabError(f"dpkg-deb failed\n{tail(done.stderr)}", where=name)
+        write_file(folder / name, made.read_bytes())
+    return folder / name
+
+
+def stripped(program: Path) -> bytes:
+    """A program without its symbols, which only the lab's profile needs."""
+    with TemporaryDirectory(prefix="lull-strip-") as scratch:
+        out = Path(scratch) / program.name
+        done = run(["strip", "-o", out, program])
+        if done.returncode:
+            raise LabError(f"strip failed\n{tail(done.stdout)}", where=str(program))
+        return out.read_bytes()
+
+
+def _architecture() -> str:
+    try:
+        done = run(["dpkg", "--print-architecture"])
+    except OSError as error:
+        raise CannotRun(
+            "dpkg is not in PATH", hint="a Debian machine, or apt-get install dpkg"
+        ) from error
+    return done.stdout.strip()
+
+
+def _gzip(data: bytes) -> bytes:
+    return gzip.compress(data, 9, mtime=0)

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The texts of lull-tools that come from the features' own descriptions.
+
+Pure: features in, the text of a file out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from textwrap import wrap
+
+from lull.errors import LabError
+from lull.model import Feature
+
+_COMPARED = re.compile(r'LULL_COMPARED\("(\w+)"\)')
+
+#: Of a comment in /etc/default/lull.
+_WIDTH = 78
+
+
+def compared(sources: Iterable[str]) -> frozenset[str]:
+    """The modes that C sources have for comparison alone; no package has them."""
+    return frozenset(name for text in sources for name in _COMPARED.findall(text))
+
+
+def switched(features: Sequence[Feature]) -> tuple[Feature, ...]:
+    """Those that have a switch of their own: no scenarios."""
+    return tuple(feature for feature in features if not feature.switches)
+
+
+def feature_table(features: Sequence[Feature], left_out: Collection[str]) -> str:
+    """What ``lull status`` says of features and modes: ``FEATURE|MODE|TEXT``.
+
+    The line without a mode has the feature's title.
+    """
+    lines = []
+    for feature in switched(features):
+        rows = [("", feature.title)]
+        rows += [(mode.name, mode.text) for mode in feature.modes]
+        for name, text in rows:
+            if "|" in text or "\n" in text:
+                raise LabError(f"no text for a table: {text!r}", where=feature.name)
+            if name not in left_out:
+                lines.append(f"{feature.name}|{name}|{text}")
+    return "\n".join(lines) + "\n"
+
+
+_HEAD = """\
+# What the features of Lull are switched to when this machine boots: read by
+# lull.service (lull apply), once a boot and when it is restarted.
+#
+# The boot parameter lull.FEATURE=MODE wins over this file. Who writes to
+# /sys/module/lull/parameters/FEATURE later wins over both.
+# Now:      echo MODE > /sys/module/lull/parameters/FEATURE, or, with what is
+#           below, systemctl restart lull.service
+# Way back: stock, here and there. A setting that is empty or missing leaves the
+#           feature alone.
+# See:      lull status
+"""
+
+
+def default_file(features: Sequence[Feature], left_out: Collection[str]) -> str:
+    """/etc/default/lull: a setting for each feature, with its values."""
+    parts = [_HEAD]
+    for feature in switched(features):
+        modes = [mode for mode in feature.modes if mode.name not in left_out]
+        lines = [f"# {feature.name}: {feature.title}"]
+        values = ", ".join(mode.name for mode in modes)
+        lines.append(f"# Value: {values}. Default: stock. Way back: stock.")
+        for mode in modes:
+            lines += wrap(
+                f"{mode.name}: {mode.text}",
+                _WIDTH,
+                initial_indent="#   ",
+                subsequent_indent="#       ",
+            )
+        lines.append(f"LULL_{feature.name.upper()}=stock")
+        parts.append("\n".join(lines) + "\n")
+    return "\n".join(parts)
+
+
+def changelog(version: str, date: str) -> str:
+    """Debian's changelog of the package; ``date`` as in RFC 5322."""
+    return (
+        f"lull-tools ({version}) local; urgency=low\n\n"
+        "  * What has changed is in the commits of Lull's sources.\n\n"
+        f" -- Whoever built this <root@localhost>  {date}\n"
+    )
+
+
+def fill(template: str, **values: str) -> str:
+    """A text with each @NAME@ replaced; LabError where one has no value."""
+
+    def value(match: re.Match[str]) -> str:
+        if match[1] not in values:
+            raise LabError(f"nothing to put for {match[0]}")
+        return values[match[1]]
+
+    return re.sub(r"@([A-Z]+)@", value, template)
