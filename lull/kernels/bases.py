@@ -22,6 +22,7 @@ class Base(Record):
     package: str = Field(pattern=r"^[a-z0-9][a-z0-9.+-]+$")
     tarball: str  #: path inside the package
     top: str  #: directory inside the tarball
+    config: str = ""  #: the package that holds Debian's configurations, by flavour
     suite: str | None = None  #: where the machine's own suite lacks the package
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from lull.deb.cli import deb_command
 from lull.host.progress import open_progress
 from lull.kernels import build as builder
 from lull.kernels import source
@@ -19,6 +20,7 @@ from lull.model import Arm
 app = typer.Typer(
     help="Fetch, build and list kernels.", no_args_is_help=True, add_completion=False
 )
+app.command("deb")(deb_command)
 
 
 @app.command()

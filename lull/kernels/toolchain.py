@@ -30,6 +30,18 @@ PROGRAMS = {
 #: Header -> the Debian package that brings it. objtool wants libelf.
 HEADERS = {"libelf.h": "libelf-dev", "stdio.h": "libc6-dev"}
 
+#: What the kernel's packaging target and Debian's configuration want besides.
+PACKAGING = {
+    "dpkg-buildpackage": "dpkg-dev",
+    "dh": "debhelper",
+    "fakeroot": "fakeroot",
+    "rsync": "rsync",
+    "depmod": "kmod",
+    "cpio": "cpio",
+    "zstd": "zstd",
+}
+PACKAGING_HEADERS = {"openssl/opensslv.h": "libssl-dev"}
+
 #: In MiB: two compilers and the final link with KASAN, next to whatever else runs.
 NEED_MEMORY_MB = 1464
 
@@ -55,9 +67,10 @@ def need_programs(
     headers: tuple[str, ...] = (),
 ) -> None:
     """Raise CannotRun that names all that is missing and its packages."""
-    missing = {name: PROGRAMS[name] for name in names if which(name) is None}
+    known = PROGRAMS | PACKAGING | HEADERS | PACKAGING_HEADERS
+    missing = {name: known[name] for name in names if which(name) is None}
     if "gcc" not in missing:
-        missing |= {name: HEADERS[name] for name in headers if not header(name)}
+        missing |= {name: known[name] for name in headers if not header(name)}
     if missing:
         packages = " ".join(sorted(set(missing.values())))
         raise CannotRun(
@@ -73,6 +86,15 @@ def need_build_tools(
     """Everything that ``make bzImage`` with the lab's config calls."""
     names = tuple(name for name in PROGRAMS if name not in _FETCH)
     need_programs(names, which, header, tuple(HEADERS))
+
+
+def need_packaging_tools(
+    which: Callable[[str], str | None] = shutil.which,
+    header: Callable[[str], bool] = has_header,
+) -> None:
+    """Everything that ``make bindeb-pkg`` with Debian's configuration calls."""
+    names = (*(name for name in PROGRAMS if name not in _FETCH), *PACKAGING)
+    need_programs(names, which, header, (*HEADERS, *PACKAGING_HEADERS))
 
 
 def need_fetch_tools(which: Callable[[str], str | None] = shutil.which) -> None:

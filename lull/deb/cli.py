@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""``lull kernel deb``: a flavour in, Debian packages out."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Annotated
+
+import typer
+
+from lull.deb import build as builder
+from lull.deb.flavour import Flavour
+from lull.deb.folder import need_folder, put
+from lull.deb.tools import build_tools
+from lull.errors import LabError
+from lull.host.files import shown_path
+from lull.host.progress import open_progress
+from lull.kernels.bases import DEFAULT_BASE, load_base
+from lull.kernels.make import Interrupted
+
+
+def deb_command(
+    flavour: Annotated[
+        Flavour, typer.Option(help="Whose configuration: Debian's name.")
+    ] = Flavour.CLOUD,
+    base: Annotated[str, typer.Option(help="Which kernel.")] = DEFAULT_BASE,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="The folder of the packages.")
+    ] = Path("packages"),
+    jobs: Annotated[
+        int | None,
+        typer.Option("-j", "--jobs", min=1, help="At once. [default: CPUs + 1]"),
+    ] = None,
+    tools: Annotated[
+        bool, typer.Option("--tools", help="Only lull-tools, in seconds.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the commands, do nothing.")
+    ] = False,
+) -> None:
+    """Build Debian packages: the kernel with Lull, its headers, lull-tools.
+
+    Debian's own configuration of the flavour, with Lull: modules are not signed,
+    there is no debugging information and no BTF, and no SMC sockets, which exclude
+    the feature thaw. All features start as stock.
+    """
+    load_base(base)
+    if dry_run:
+        print("\n".join(builder.describe(base, flavour, jobs=jobs)))
+        return
+    need_folder(output)
+    with _stoppable(), open_progress() as progress:
+        progress.step("lull-tools")
+        made = [build_tools(output)]
+        if not tools:
+            packages = builder.build(base, flavour, progress, jobs=jobs)
+            names = (*packages.files, builder.DIFFERENCES)
+            made += put(packages.directory, names, output)
+    for path in made:
+        print(shown_path(path))
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """kill is as good as Ctrl-C, and both end with a message."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    except Interrupted as error:
+        raise LabError(
+            "interrupted; what is compiled is kept",
+            where="lull kernel deb",
+            hint="the same command: it goes on where it was",
+        ) from error
+    except KeyboardInterrupt as error:
+        raise LabError(
+            "interrupted; what was half made is not kept",
+            where="lull kernel deb",
+            hint="the same command: what was compiled comes from ccache",
+        ) from error
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The folder that packages are put into: each file whole or not at all."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+from secrets import token_hex
+
+from lull.errors import UsageError
+
+
+def need_folder(folder: Path) -> None:
+    """Make the folder where it is not there. Raises UsageError where that, or a
+    file in it, cannot be made: hours before there is something to put."""
+    probe = folder / f".{token_hex(4)}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise _refused(folder, error) from error
+
+
+def put(source: Path, names: Iterable[str], folder: Path) -> list[Path]:
+    """Copy files into the folder, over older ones; returns where they are."""
+    placed = []
+    for name in names:
+        new = folder / f".{name}.{token_hex(4)}"
+        try:
+            shutil.copyfile(source / name, new)
+            new.replace(folder / name)
+        except OSError as error:
+            raise _refused(folder, error) from error
+        finally:
+            new.unlink(missing_ok=True)
+        placed.append(folder / name)
+    return placed
+
+
+def _refused(folder: Path, error: OSError) -> UsageError:
+    return UsageError(
+        f"cannot be written: {error.strerror or error}",
+        where=str(folder),
+        hint="name a folder that you may write: -o DIR",
+    )

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a build of packages needs of disk, memory and time, said before it starts."""
+
+from __future__ import annotations
+
+from lull.deb.flavour import Flavour
+from lull.deb.record import Cost
+from lull.host.resources import GB
+
+#: Of disk, in bytes, beside the sources: the objects, the packages as they are
+#: put together and packed, and what ccache keeps.
+DISK = {Flavour.CLOUD: 8 * GB, Flavour.AMD64: 25 * GB}
+
+
+def needs_text(flavour: Flavour, jobs: int, cost: Cost | None, ccache: bool) -> str:
+    """What it takes, in a few lines; ``cost`` is the last build's on this machine."""
+    lines = [
+        f"linux-image of Debian's {flavour} with Lull, {jobs} jobs:",
+        f"  disk: {DISK[flavour] // GB} GB below the cache",
+    ]
+    if cost is not None:
+        lines += [
+            f"  memory: its largest process had {cost.largest_mb} MiB the last time",
+            f"  time: {hours(cost.seconds)} the last time here ({cost.jobs} jobs, "
+            f"{hours(cost.cpu_seconds)} of CPU)",
+        ]
+    else:
+        lines += [f"  {text}" for text in _FIRST[flavour]]
+    if not ccache:
+        lines.append(
+            "  without ccache a build that is killed starts from nothing: "
+            "sudo apt-get install ccache"
+        )
+    lines.append("  to stop it: Ctrl-C, or kill; the same command goes on where it was")
+    return "\n".join(lines)
+
+
+#: Of who has never built it here. Measured where figures are given.
+_FIRST = {
+    Flavour.CLOUD: (
+        "memory: 2 GB",
+        "time: hours; never built here",
+    ),
+    Flavour.AMD64: (
+        "memory: 2 GB",
+        "time: many hours; never built here, and it has four times the modules of "
+        "cloud-amd64",
+    ),
+}
+
+
+def hours(seconds: float) -> str:
+    """1:05 h, or 12 min below an hour."""
+    minutes = round(seconds / 60)
+    return f"{minutes // 60}:{minutes % 60:02} h" if minutes >= 60 else f"{minutes} min"

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A build of packages, decided but not begun: its inputs, its key, its commands."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from lull import __version__
+from lull.deb.config import fragments, identity, local_version
+from lull.deb.flavour import Flavour
+from lull.kernels.bases import Base
+from lull.kernels.cache import Cache
+from lull.kernels.config import merge_command
+from lull.kernels.inputs import Inputs, gather
+from lull.kernels.make import OBJ, Step, build_identity, environment, make_flags
+from lull.kernels.record import make_key
+from lull.kernels.source import Source
+from lull.kernels.toolchain import ccache, compiler
+from lull.model import Arm
+
+#: The fragment that names the kernel, below the tree's objects.
+IDENTITY_FILE = "lull-identity.config"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What goes into the packages of a flavour."""
+
+    base: Base
+    flavour: Flavour
+    source: Source
+    config: Path  #: Debian's
+    inputs: Inputs  #: of a kernel with Lull; its fragments are ours alone
+    key: str
+
+    @property
+    def name(self) -> str:
+        """Of the tree, the lock, the log and the record."""
+        return f"{self.base.name}-deb-{self.flavour}"
+
+    @property
+    def release(self) -> str:
+        """What uname -r says: 6.12.117-lull-cloud-amd64."""
+        return f"{self.source.version}{local_version(self.flavour)}"
+
+    @property
+    def package_version(self) -> str:
+        """Of the packages: Debian's of the sources, and Lull's."""
+        return package_version(self.source)
+
+
+def package_version(source: Source) -> str:
+    """6.12.117-1~deb12u1+lull0.1: above Debian's, below its next."""
+    return f"{source.package_version}+lull{__version__}"
+
+
+def plan(
+    base: Base, flavour: Flavour, source: Source, config: Path, root: Path
+) -> Plan:
+    """Gather the inputs and compute the key."""
+    lull = gather(root, base.name, Arm.LULL)
+    inputs = Inputs(lull.overlay, lull.hooks, fragments(root), lull.features)
+    files = {name: path.read_bytes() for name, path in inputs.files().items()}
+    files["debian"] = config.read_bytes()
+    files["identity"] = identity(flavour).encode()
+    flags = [*build_identity(), *package_flags(package_version(source))]
+    key = make_key(source.package_version, files, compiler(), flags)
+    return Plan(base, flavour, source, config, inputs, key)
+
+
+def package_flags(version: str) -> list[str]:
+    """What make gets on top of the lab's flags; of two of a name the last counts."""
+    # The packaging gives what is behind the last dash to the kernel as the number
+    # of its build. The same from the start, or vmlinux is linked twice.
+    revision = version.rpartition("-")[2]
+    return ["ARCH=x86_64", f"KBUILD_BUILD_VERSION={revision}"]
+
+
+def package_environment(cache: Cache, version: str) -> dict[str, str]:
+    """The environment of all steps: that of the lab's builds, and the packages'."""
+    with_ccache = cache.ccache if ccache() is not None else None
+    return environment(with_ccache, cache.work) | {
+        "KDEB_PKGVERSION": version,
+        "KDEB_SOURCENAME": "linux-lull",
+        "KDEB_CHANGELOG_DIST": "local",
+        "DEBFULLNAME": "Whoever built this",
+        "DEBEMAIL": "root@localhost",
+        "DEB_BUILD_OPTIONS": "terse",
+    }
+
+
+def steps(tree: Path, plan: Plan, env: dict[str, str], jobs: int) -> list[Step]:
+    """The commands that make the packages from a tree with Debian's .config in it.
+
+    In a build of hours everybody else goes first.
+    """
+    obj = tree / OBJ
+    flags = make_flags(tree, "CCACHE_DIR" in env)
+    flags += package_flags(plan.package_version)
+
+    def make(*words: str, counted: bool = False, root: bool = False) -> Step:
+        fake = ("fakeroot", "--") if root else ()
+        argv = ("nice", "-n", "19", *fake, "make", "--no-print-directory")
+        return Step((*argv, *flags, *words), tree, env, counted)
+
+    ours = (*plan.inputs.fragments, obj / IDENTITY_FILE)
+    return [
+        Step(tuple(merge_command(tree, obj, ours)), tree, env),
+        make("olddefconfig"),
+        make(f"-j{jobs}", "all", counted=True),
+        make(f"-j{jobs}", "bindeb-pkg", root=True),
+    ]
+
+
+def default_jobs() -> int:
+    """One more than CPUs: one of them waits for the disk."""
+    return (os.cpu_count() or 1) + 1
+
+
+def tree_place(cache: Cache, base: Base, flavour: Flavour) -> Path:
+    """Where the tree and its objects are, and stay."""
+    return cache.work / f"{base.name}-deb-{flavour}"
+
+
+def output_names(release: str, version: str) -> tuple[str, ...]:
+    """The packages that are kept of those that the kernel's target makes. Its
+    linux-libc-dev would take the place of Debian's own, and is not."""
+    # A file's name is without the epoch, and Debian's kernels have none.
+    return tuple(
+        f"{name}-{release}_{version}_amd64.deb"
+        for name in ("linux-image", "linux-headers")
+    )
