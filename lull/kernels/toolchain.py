@@ -40,6 +40,8 @@ PACKAGING = {
     "cpio": "cpio",
     "zstd": "zstd",
 }
+#: Where depmod is; an ordinary user's PATH may not name it.
+SBIN = "/usr/sbin:/sbin"
 PACKAGING_HEADERS = {"openssl/opensslv.h": "libssl-dev"}
 
 #: In MiB: two compilers and the final link with KASAN, next to whatever else runs.
@@ -88,8 +90,13 @@ def need_build_tools(
     need_programs(names, which, header, tuple(HEADERS))
 
 
+def which_sbin(name: str) -> str | None:
+    """A program in PATH, or in the folders of an administrator's."""
+    return shutil.which(name) or shutil.which(name, path=SBIN)
+
+
 def need_packaging_tools(
-    which: Callable[[str], str | None] = shutil.which,
+    which: Callable[[str], str | None] = which_sbin,
     header: Callable[[str], bool] = has_header,
 ) -> None:
     """Everything that ``make bindeb-pkg`` with Debian's configuration calls."""

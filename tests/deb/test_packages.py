@@ -309,6 +309,14 @@ def test_another_machine_and_missing_programs_are_refused() -> None:
     assert "debhelper fakeroot" in error.value.hint
 
 
+def test_depmod_is_found_without_an_administrators_path(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As the kernel's own script finds it; mkfs is on every machine."""
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    assert toolchain.which_sbin("mkfs") and not toolchain.which_sbin("no-such-program")
+
+
 def test_what_it_needs_is_told_with_figures_of_this_machine() -> None:
     cost = Cost(
         seconds=5400, cpu_seconds=9000, largest_mb=700, disk_mb=1, lines=1, jobs=3
@@ -340,8 +348,8 @@ def test_cloud_amd64_is_built() -> None:
     ).stdout
     for path in ("boot/vmlinuz-", "boot/config-", "boot/System.map-"):
         assert f"./{path}{found.release}\n" in listed
-    for module in ("zram/zram.ko", "zsmalloc.ko"):
-        assert module in listed
+    for part in ("zram/zram.ko", "zsmalloc.ko", f"{found.release}/modules.dep\n"):
+        assert part in listed
     fields = subprocess.run(
         ["dpkg-deb", "-f", image], capture_output=True, text=True, check=True
     ).stdout
