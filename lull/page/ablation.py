@@ -1,91 +1,78 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What each step of the mode ``lull`` brings, from modes that leave steps out."""
+"""What each step of the mode ``lull`` brings, as a table beside the gain."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
 
-from lull.model import LULL, Arm, Row
-from lull.page.cases import Case
+from lull.model import LULL, Arm, Row, StepShare, Summary
 from lull.page.model import Table
 from lull.page.phrases import clean, interval
 from lull.report import stats
+from lull.report.summary import case_name
 from lull.report.table import ratio
-
-#: ``lull+STEP`` is that step alone, ``lull-STEP`` all but it.
-ALONE, WITHOUT = f"{LULL}+", f"{LULL}-"
-#: No step at all: what the machinery around them costs.
-NONE = f"{LULL}=none"
 
 _HEADS = (
     "case",
     "metric",
     "clock",
     "step",
+    "what it is",
     "alone, to stock",
     "all but it, to stock",
     "lull to all but it",
     "95% interval",
 )
+_WORDS = 5  #: columns of words
 
 
-def is_step(mode: str) -> bool:
-    """Whether a mode is some of the steps of ``lull``: part of no verdict."""
-    return mode.startswith((ALONE, WITHOUT, f"{LULL}="))
+def ablation(summaries: Iterable[Summary], feature: str) -> Table | None:
+    """A line a step and two for none and all of them; None where none was taken out.
 
-
-def steps_of(modes: Iterable[str]) -> tuple[str, ...]:
-    """The steps that modes are named after, in their order."""
-    found = (m[len(ALONE) :] for m in modes if m.startswith((ALONE, WITHOUT)))
-    return tuple(dict.fromkeys(found))
-
-
-def ablation(cases: Iterable[Case], metrics: Iterable[str]) -> Table | None:
-    """A line a step, of those of ``metrics`` that the case has; None without steps.
-
-    Ratios are of medians; ``~`` where ``stats.shown`` says that no difference is
-    shown. A step for which one of the two modes was not measured has ``-`` there.
+    ``~`` where ``stats.shown`` says that no difference is shown, ``-`` where a mode
+    was not measured.
     """
-    wanted = tuple(dict.fromkeys(metrics))
-    lines = tuple(
-        line
-        for case in cases
-        for metric in wanted
-        if metric in case.metrics
-        for line in _lines(case, metric)
+    lines = tuple(line for summary in summaries for line in _lines(summary, feature))
+    numbers = frozenset(range(_WORDS, len(_HEADS)))
+    return Table(_HEADS, lines, numbers) if lines else None
+
+
+def _lines(summary: Summary, feature: str) -> Iterator[tuple[str, ...]]:
+    mine = [share for share in summary.steps if share.feature == feature]
+    for (case, metric), group in groupby(mine, key=_place):
+        shares = list(group)
+        rows = {
+            row.mode: row
+            for row in summary.rows
+            if row.feature == feature
+            and row.arm is Arm.LULL
+            and (case_name(row.workload, row.params), row.metric) == (case, metric)
+        }
+        head = (clean(case), clean(metric), str(summary.clock))
+        for share in shares:
+            yield (*head, *_step(share, rows))
+        for name, mode in (("none of them", shares[0].none), ("all of them", LULL)):
+            yield (*head, name, "", _to_stock(rows.get(mode)), "", "", "")
+
+
+def _place(share: StepShare) -> tuple[str, str]:
+    return case_name(share.workload, share.params), share.metric
+
+
+def _step(share: StepShare, rows: Mapping[str, Row]) -> tuple[str, ...]:
+    return (
+        clean(share.step),
+        clean(share.text),
+        _to_stock(rows.get(share.alone)),
+        _to_stock(rows.get(share.without)),
+        _marked(share.ratio, share.p, share.ratio_ci95),
+        interval(share.ratio_ci95),
     )
-    return Table(_HEADS, lines, frozenset(range(4, len(_HEADS)))) if lines else None
-
-
-def _lines(case: Case, metric: str) -> Iterator[tuple[str, ...]]:
-    rows = case.of(metric)
-    steps = steps_of(rows)
-    if not steps:
-        return
-    head = (clean(case.title), clean(metric), str(case.clock))
-    for step in steps:
-        alone, without = rows.get(ALONE + step), rows.get(WITHOUT + step)
-        brings, width = _brings(case, metric, WITHOUT + step)
-        cells = (_to_stock(alone), _to_stock(without), brings, width)
-        yield (*head, clean(step), *cells)
-    for name, mode in (("none of them", NONE), ("all of them", LULL)):
-        if mode in rows:
-            yield (*head, name, _to_stock(rows[mode]), "", "", "")
-
-
-def _brings(case: Case, metric: str, without: str) -> tuple[str, str]:
-    """Lull to all but a step: below 1 is less with the step than without."""
-    found = case.replicates(metric, LULL), case.replicates(metric, without)
-    if not all(found):
-        return "-", ""
-    made = stats.compare(*found)
-    return _marked(made.ratio, made.p, made.ci95), interval(made.ci95)
 
 
 def _to_stock(row: Row | None) -> str:
-    if row is None or row.arm is not Arm.LULL:
-        return "-"
-    return _marked(row.ratio, row.p, row.ratio_ci95)
+    return _marked(row.ratio, row.p, row.ratio_ci95) if row else "-"
 
 
 def _marked(value: float | None, p: float | None, ends: stats.Interval | None) -> str:

@@ -199,7 +199,7 @@ def _system(block: Block, feature: Feature, runs: Sequence[Run], name: str) -> S
             if verdict.checked
         ),
         costs=costs(shown),
-        steps=ablation(shown, first),
+        steps=ablation((run.summary for run in runs), feature.name),
         modes=tuple(
             (
                 Key(colour_of(feature, mode.name), clean(mode.name)),

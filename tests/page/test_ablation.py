@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
-from lull.model import LULL, Clock
-from lull.page.ablation import is_step, steps_of
+from dataclasses import replace
+
+from lull.model import LULL, Clock, Step
 from lull.page.build import Extras, page
 from lull.page.html import render
 from lull.page.model import Page
+from lull.report.ablation import with_shares
 from tests import synthetic
 from tests.page import runs
 
@@ -29,10 +31,13 @@ def made(*modes: str) -> Page:
         for mode in modes:
             metrics = {n: v * TIMES[mode] for n, v in sample.metrics.items()}
             found.append(sample.model_copy(update={"mode": mode, "metrics": metrics}))
-    feature = synthetic.feature()
-    more = [feature.modes[0].model_copy(update={"name": mode}) for mode in modes]
-    wide = feature.model_copy(update={"modes": (*feature.modes, *more)})
-    return page([runs.run(Clock.INSN, found, wide)], [feature], Extras())
+    own = synthetic.feature()
+    more = [own.modes[0].model_copy(update={"name": mode}) for mode in modes]
+    steps = tuple(Step(name=name, text=f"what {name} is") for name in ("dead", "idle"))
+    wide = own.model_copy(update={"modes": (*own.modes, *more), "steps": steps})
+    run = runs.run(Clock.INSN, found, wide)
+    taken = replace(run, summary=with_shares(run.summary, [wide], found))
+    return page([taken], [own], Extras())
 
 
 def test_a_line_a_step_says_what_it_brings() -> None:
@@ -43,16 +48,19 @@ def test_a_line_a_step_says_what_it_brings() -> None:
         *("dead", "idle", "none of them", "all of them")
     ]
     dead, idle, none, whole = lines
-    assert dead[3] == "0.250" and dead[4] == "0.250 to 0.250"
-    assert idle[3] == "1.00 ~"
-    assert dead[1] == idle[2] == whole[1]
-    assert none[1].startswith(("0.99", "1.0"))
+    assert dead[1] == "what dead is"
+    assert dead[4] == "0.250" and dead[5] == "0.250 to 0.250"
+    assert idle[4] == "1.00 ~"
+    assert dead[2] == idle[3] == whole[2]
+    assert none[2].startswith(("0.99", "1.0"))
 
 
 def test_a_side_that_was_not_measured_is_not_made_up() -> None:
-    (system,) = made("lull+dead").systems
+    (system,) = made("lull-dead").systems
     assert system.steps is not None
-    assert system.steps.rows[0][3] == "dead" and system.steps.rows[0][5:7] == ("-", "-")
+    first = system.steps.rows[0]
+    assert first[3] == "dead" and first[5] == "-" and first[6] != "-"
+    assert made("lull+dead").systems[0].steps is None
 
 
 def test_steps_are_in_no_verdict_and_no_answer() -> None:
@@ -62,12 +70,5 @@ def test_steps_are_in_no_verdict_and_no_answer() -> None:
     assert [v.sentence for v in taken.systems[0].verdicts] == [
         v.sentence for v in without.systems[0].verdicts
     ]
-    assert not any(is_step(m) for m in ("stock", "lull", "locks"))
     assert "What each step brings" not in render(without)
     assert 'id="s0-steps"' in render(taken)
-
-
-def test_steps_are_named_once() -> None:
-    modes = ("stock", "lull", "lull+a-b", "lull-a-b", "lull=none")
-    assert steps_of(modes) == ("a-b",)
-    assert [is_step(mode) for mode in modes] == [False, False, True, True, True]
