@@ -24,6 +24,7 @@ from lull.ask.catalog import (
 from lull.ask.job import SEEDS
 from lull.ask.plan import Request, describe, plan
 from lull.bases.cli import app as base_app
+from lull.doctor.cli import doctor_command
 from lull.errors import ExpectationMissed, LabError, LullError, UsageError
 from lull.graph.cli import graph_command
 from lull.graph.fit_cli import fit_command
@@ -62,6 +63,7 @@ app.add_typer(base_app, name="base")
 app.add_typer(tree_app, name="tree")
 tree_app.command("fit")(fit_command)
 app.command("graph")(graph_command)
+app.command("doctor")(doctor_command)
 app.command("soak")(soak_command)
 app.command("series")(series_command)
 app.command("proofs")(proofs_command)

@@ -212,7 +212,14 @@ static void be_child(struct desk *d, int fd)
 {
 	char byte;
 
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* Who is left must not keep open the pipe that our reader waits on. */
+	for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++) {
+		if (dup2(null, i) < 0)
+			close(i);
+	}
 	/* With journalctl, which it starts, it is one group to be killed. */
 	setpgid(0, 0);
 	while (read(fd, &byte, 1) == 1) {

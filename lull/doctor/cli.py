@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The command ``lull doctor``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lull.doctor.bundle import read_bundle
+from lull.doctor.collect import (
+    DEADLINE_S,
+    build_collector,
+    collect_here,
+    collect_there,
+    load_folder,
+)
+from lull.doctor.findings import judge, read_budget
+from lull.doctor.model import Budget, to_json
+from lull.doctor.render import render
+from lull.doctor.textfile import textfile
+from lull.errors import CannotRun, ExpectationMissed, UsageError
+from lull.host.files import repo_root, write_file, write_output
+from lull.vm.console import show
+
+_STDOUT = Path("-")
+
+
+def doctor_command(
+    from_: Annotated[
+        Path | None,
+        typer.Option("--from", help="A FOLDER that lull-probe collect wrote."),
+    ] = None,
+    on: Annotated[
+        str | None, typer.Option(metavar="ssh://HOST", help="Look at that machine.")
+    ] = None,
+    collector: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Only write lull-probe there, to copy."),
+    ] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="All of it, to FILE; - is stdout.")
+    ] = None,
+    textfile_: Annotated[
+        Path | None, typer.Option("--textfile", help="For Prometheus, to FILE.")
+    ] = None,
+    budget: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PART=TIME",
+            help="resume=800ms: exit with 1 if it takes longer. May repeat.",
+        ),
+    ] = None,
+    deadline: Annotated[
+        int, typer.Option(min=1, max=3600, help="Seconds for each step, here.")
+    ] = DEADLINE_S,
+) -> None:
+    """Say what is slow on a machine, and what would change it.
+
+    Looks at this machine, and changes nothing on it. What costs most comes first.
+    Budgets are of resume, freeze, thaw and sync, medians of what is in the log.
+    """
+    if collector is not None:
+        _save(collector, build_collector(repo_root()).read_bytes(), 0o755)
+        print(f"wrote {collector}: there, as root: ./{collector.name} collect FOLDER")
+        return
+    if from_ is not None and on is not None:
+        raise UsageError("--from and --on are two machines", hint="choose one")
+    limits = [read_budget(words) for words in budget or ()]
+    if from_ is not None:
+        files = load_folder(from_)
+    elif on is not None:
+        files = collect_there(repo_root(), on)
+    else:
+        files = collect_here(repo_root(), deadline)
+    report = judge(read_bundle(files), limits)
+    if json_file == _STDOUT:
+        sys.stdout.write(to_json(report))
+    else:
+        # Names in it come from elsewhere: they must not steer the terminal.
+        for line in render(report):
+            print(show(line.encode("utf-8", "replace")))
+        if json_file is not None:
+            _save(json_file, to_json(report).encode())
+    if textfile_ is not None:
+        _save(textfile_, textfile(report).encode())
+    _hold(report.budgets)
+
+
+def _save(path: Path, data: bytes, mode: int | None = None) -> None:
+    try:
+        if mode is None:
+            write_output(path, data)
+        else:
+            write_file(path, data, mode)
+    except OSError as error:
+        raise UsageError(
+            f"cannot be written: {error.strerror or error}", where=str(path)
+        ) from error
+
+
+def _hold(budgets: tuple[Budget, ...]) -> None:
+    """Raises ExpectationMissed for one that is exceeded, and CannotRun for one of
+    which the log says nothing: that is no success."""
+    over = [
+        f"{b.name} {b.seen_ms:,.0f} ms of {b.limit_ms:,.3g}"
+        for b in budgets
+        if b.ok is False and b.seen_ms is not None
+    ]
+    if over:
+        raise ExpectationMissed(f"over budget: {'; '.join(over)}")
+    unknown = [b.name for b in budgets if b.ok is None]
+    if unknown:
+        raise CannotRun(
+            f"the log has no suspend that says how long: {', '.join(unknown)}",
+            hint="as root, after a suspend since boot",
+        )
