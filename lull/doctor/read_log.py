@@ -46,11 +46,12 @@ _WAKING = re.compile(
     r"Low-level resume complete|Waking up from system sleep state|"
     r"Enabling non-boot CPUs|EC: interrupt unblocked|resume from suspend-to-idle"
 )
-_THAW = re.compile(r"^(?:PM: )?Restarting tasks")
-_THAWED = re.compile(
-    r"OOM killer enabled|Restarting tasks.*[Dd]one|^done\.|suspend exit"
-)
+#: Of 6.16 and later: before, one line has both, and the time of its beginning.
+_THAW = re.compile(r"Restarting tasks: Starting")
+_THAWED = re.compile(r"Restarting tasks: Done")
 _EXIT = re.compile(r"^PM: suspend exit")
+#: How lines of a stack begin that are neither the task nor a frame.
+_DUMP = (" ", "Call Trace", "RIP:", "RSP:", "RAX:", "RDX:", "RBP:", "R0", "R1", "ORIG_")
 #: Frames at the top of any stack, which say nothing.
 _TOP = frozenset({"__schedule", "schedule", "__switch_to", "schedule_timeout"})
 
@@ -207,12 +208,12 @@ def _step(now: _Open, at: float, said: str) -> None:
         now.failures.append(Failure("wakeup", "suspending", source=match[1].strip()))
     elif match := _PHASE.search(said):
         now.phases.append((match[1], float(match[2])))
-    elif _THAW.match(said):
+    elif _THAW.search(said):
         now.thaw = at
     if now.waking is None and _WAKING.search(said):
         now.waking = at
-    if now.thaw is not None and at > now.thaw and _THAWED.search(said):
-        now.thaw_s = now.thaw_s or at - now.thaw
+    if now.thaw is not None and _THAWED.search(said):
+        now.thaw_s = at - now.thaw
 
 
 def _device(now: _Open, device: str, driver: str, what: str, error: int) -> None:
@@ -245,23 +246,7 @@ class _Dump:
             if self.tasks and frame[1] not in _TOP:
                 self.tasks[-1][3].append(frame[1])
             return True
-        return (
-            said.startswith(
-                (
-                    " ",
-                    "Call Trace",
-                    "RIP:",
-                    "RSP:",
-                    "RAX:",
-                    "RDX:",
-                    "RBP:",
-                    "R1",
-                    "R0",
-                    "ORIG_RAX",
-                )
-            )
-            or not said
-        )
+        return not said or said.startswith(_DUMP)
 
     def closed(self, failure: Failure) -> Failure:
         """The failure, with who refused."""

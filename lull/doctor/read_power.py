@@ -60,13 +60,15 @@ class Power:
     pm_test: str
     print_times: bool | None
     rcu_expedited: bool | None
-    states: tuple[str, ...]
+    states: tuple[str, ...] | None
     stats: Stats | None
 
     @property
     def can_suspend(self) -> bool:
         """Whether it can, or nobody could see that it cannot."""
-        return not self.states or bool({"mem", "standby", "freeze"} & {*self.states})
+        return self.states is None or bool(
+            {"mem", "standby", "freeze"} & {*self.states}
+        )
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,7 @@ def read_power(text: str) -> Power:
     sleeps = found.get("power/mem_sleep", "").replace("[", "").replace("]", "").split()
     chosen = _CHOSEN.search(found.get("power/mem_sleep", ""))
     test = _CHOSEN.search(found.get("power/pm_test", ""))
+    states = found.get("power/state")
     timeout = found.get("power/pm_freeze_timeout", "").strip()
     return Power(
         mem_sleep=chosen[1] if chosen else "",
@@ -107,7 +110,7 @@ def read_power(text: str) -> Power:
         pm_test=test[1] if test else "",
         print_times=flag("power/pm_print_times"),
         rcu_expedited=flag("kernel/rcu_expedited"),
-        states=tuple(found.get("power/state", "").split()),
+        states=tuple(states.split()) if states is not None else None,
         stats=_stats(found),
     )
 

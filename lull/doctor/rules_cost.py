@@ -310,14 +310,15 @@ def _mounts(seen: Seen) -> list[Finding]:
 
 
 def _never(seen: Seen) -> list[Finding]:
-    if seen.power.can_suspend:
+    states = seen.power.states
+    if states is None or seen.power.can_suspend:
         return []
     return [
         Finding(
             id="no-suspend",
             grade=Grade.NOTE,
             title="this kernel cannot suspend: nothing freezes, thaws or resumes",
-            evidence=(f"/sys/power/state: {' '.join(seen.power.states)}",),
+            evidence=(f"/sys/power/state has: {' '.join(states) or 'nothing'}",),
         )
     ]
 

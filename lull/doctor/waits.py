@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterable
@@ -17,6 +18,8 @@ from lull.doctor.read_tasks import Task
 
 #: Frames of a stack that say what the wait is; further out is who called.
 _DEEP = 7
+
+_RELEASE = re.compile(r"(\d+)\.(\d+)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,9 +81,8 @@ def wait_of(task: Task, machine: str) -> Wait | None:
 
 def release(version: str) -> tuple[int, int]:
     """ "6.12.117-amd64" -> (6, 12); (0, 0) for what is none."""
-    major, _, rest = version.partition(".")
-    minor = "".join(c for c in rest.split(".")[0] if c.isdigit())
-    return number(major), number(minor)
+    match = _RELEASE.match(version)
+    return (int(match[1]), int(match[2])) if match else (0, 0)
 
 
 def fate(wait: Wait, kernel: str) -> str:

@@ -13,6 +13,9 @@ struct step {
 	void (*run)(struct buf *out);
 };
 
+/* Ends with one that has no name. */
+extern const struct step steps[];
+
 /* A question within the time of the step; what fails goes to the manifest. */
 int step_ask(enum ask what, const char *path, struct answer *a);
 /* The same, but who is not there (ENOENT, ESRCH) is not worth a line. */

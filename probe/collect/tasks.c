@@ -16,7 +16,6 @@
 #define FRAMES 12
 #define STUCK 256
 #define AGAIN_MS 500
-#define GONE(err) ((err) == -ENOENT || (err) == -ESRCH)
 
 static const char columns[] =
 	"# task: tgid tid ppid state threads flags uid tracer swap_kb rss_kb wchan "

@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The collector run for real, on this machine, with problems planted for real."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from lull.doctor.bundle import Bundle, read_bundle
+from lull.doctor.collect import build_collector, collect_here, load_folder, unpack
+from lull.doctor.findings import judge
+from lull.doctor.model import Finding, Grade
+from lull.host.files import repo_root
+from tests.doctor import fuse
+
+ROOT = repo_root()
+LIBC = ctypes.CDLL(None, use_errno=True)
+root_only = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+
+#: What a collector could have changed, and must not have.
+KNOBS = ("/sys/power", "/sys/module/zswap/parameters", "/sys/kernel/rcu_expedited")
+
+
+@pytest.fixture(scope="module")
+def collector() -> Path:
+    return build_collector(ROOT)
+
+
+def collect(collector: Path, folder: Path, *words: str) -> Bundle:
+    subprocess.run([collector, "collect", *words, folder], check=True, timeout=120)
+    return read_bundle(load_folder(folder))
+
+
+def first(collector: Path, folder: Path) -> Finding:
+    return judge(collect(collector, folder)).findings[0]
+
+
+def names(bundle: Bundle) -> dict[str, str]:
+    return {step.name: step.outcome for step in bundle.manifest.steps}
+
+
+def knobs() -> dict[str, bytes]:
+    found = {}
+    for knob in KNOBS:
+        place = Path(knob)
+        for path in [place, *place.rglob("*")] if place.is_dir() else [place]:
+            # Reading wakeup_count waits; what cannot be read cannot be compared.
+            if path.is_file() and path.name != "wakeup_count":
+                try:
+                    found[str(path)] = path.read_bytes()
+                except OSError:
+                    continue
+    return found
+
+
+def test_all_of_this_machine(collector: Path, tmp_path: Path) -> None:
+    before = knobs()
+    bundle = collect(collector, tmp_path / "c")
+    assert knobs() == before and before
+    outcomes = names(bundle)
+    assert outcomes["system"] == outcomes["forks"] == "ok"
+    assert bundle.manifest.kernel == os.uname().release
+    assert bundle.manifest.left == 0
+    report = judge(bundle)
+    assert report.facts.threads >= 2 and report.facts.forks_s is not None
+    assert report.root == (os.geteuid() == 0)
+    # Nobody else may read what it wrote.
+    files = list((tmp_path / "c").iterdir())
+    assert all(stat.S_IMODE(path.stat().st_mode) == 0o600 for path in files)
+
+
+def test_it_leaves_no_process(collector: Path, tmp_path: Path) -> None:
+    bundle = collect(collector, tmp_path / "c")
+    with pytest.raises(ProcessLookupError):
+        os.kill(bundle.manifest.pid, 0)
+    children = subprocess.run(
+        ["pgrep", "-g", str(bundle.manifest.pid)], capture_output=True, text=True
+    )
+    assert children.stdout == ""
+
+
+def test_a_tar_has_the_same_files(collector: Path, tmp_path: Path) -> None:
+    bundle = collect(collector, tmp_path / "c")
+    done = subprocess.run([collector, "collect", "-"], capture_output=True, check=True)
+    tar = unpack(done.stdout)
+    assert set(tar) - {"manifest"} == set(bundle.files)
+    assert names(read_bundle(tar)) == names(bundle)
+
+
+@root_only
+def test_nobody_sees_less_and_says_so(collector: Path) -> None:
+    program = collector.read_bytes()
+    words = ["runuser", "-u", "nobody", "--", "sh", "-c"]
+    script = (
+        "d=$(mktemp -d) && cat > $d/p && chmod 700 $d/p && $d/p collect -; rm -r $d"
+    )
+    done = subprocess.run([*words, script], input=program, capture_output=True)
+    bundle = read_bundle(unpack(done.stdout))
+    assert bundle.manifest.uid != 0
+    assert names(bundle)["tasks"] == "part"
+    report = judge(bundle)
+    assert not report.root and report.facts.threads >= 2
+    said = [text for text in report.unseen if text.startswith("tasks: /proc/")]
+    assert any(" more could not be read (E" in text for text in said)
+    assert any("not root" in text for text in report.unseen)
+
+
+def test_a_folder_that_has_something_is_refused(
+    collector: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "mine").write_text("x")
+    for words in ([tmp_path], [], [tmp_path, "x"], ["--deadline", "0", "-"]):
+        done = subprocess.run([collector, "collect", *words], capture_output=True)
+        assert done.returncode == 2 and done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_a_file_that_never_answers_hangs_nothing(
+    collector: Path, tmp_path: Path
+) -> None:
+    root = tmp_path / "root"
+    power = root / "sys/power"
+    power.mkdir(parents=True)
+    os.mkfifo(power / "mem_sleep")
+    (power / "pm_async").write_text("1\n")
+    (root / "proc/7/task/7").mkdir(parents=True)
+    os.mkfifo(root / "proc/7/task/7/stat")
+    begin = time.monotonic()
+    bundle = collect(collector, tmp_path / "c", "--root", str(root))
+    assert time.monotonic() - begin < 12
+    hung = [gap.path for gap in bundle.manifest.gaps if gap.kind == "hung"]
+    assert "/sys/power/mem_sleep" in hung and "/proc/7/task/7/stat" in hung
+    report = judge(bundle)
+    # What comes after it is seen all the same.
+    assert report.facts.power.pm_async is True
+    assert any("mem_sleep did not answer in 3000 ms" in x for x in report.unseen)
+    assert bundle.manifest.left == 0
+
+
+def test_a_step_has_an_end_however_many_hang(collector: Path, tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    for pid in range(100, 120):
+        (root / f"proc/{pid}/task/{pid}").mkdir(parents=True)
+        os.mkfifo(root / f"proc/{pid}/task/{pid}/stat")
+    words = ("--root", str(root), "--deadline", "4")
+    begin = time.monotonic()
+    bundle = collect(collector, tmp_path / "c", *words)
+    assert time.monotonic() - begin < 10
+    assert names(bundle)["tasks"] == "late" and "swap" in names(bundle)
+    assert any("tasks: not all of it" in x for x in judge(bundle).unseen)
+
+
+@contextmanager
+def program(code: str, name: str, *words: str) -> Iterator[subprocess.Popen[str]]:
+    """A Python program of that name, which has said a line when it is there."""
+    rename = f"open('/proc/self/comm', 'w').write({name!r})\n"
+    child = subprocess.Popen(
+        [sys.executable, "-c", rename + code, *words], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert child.stdout is not None and child.stdout.readline()
+        yield child
+    finally:
+        child.kill()
+        child.wait()
+
+
+ZOMBIES = """
+import os, time
+for _ in range(60):
+    if not os.fork():
+        os._exit(0)
+time.sleep(0.2)
+print("there", flush=True)
+time.sleep(60)
+"""
+
+
+def test_sixty_zombies_are_first_and_by_name(collector: Path, tmp_path: Path) -> None:
+    with program(ZOMBIES, "leaves-zombies") as parent:
+        found = first(collector, tmp_path / "c")
+    assert found.title.startswith(f"60 zombies of leaves-zombies ({parent.pid})")
+    assert found.grade is Grade.WRONG
+
+
+SLEEP = "import time\nprint('there', flush=True)\ntime.sleep(60)\n"
+TRACER = """
+import ctypes, os, sys, time
+libc = ctypes.CDLL(None)
+pid = int(sys.argv[1])
+libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+assert libc.ptrace(16, pid, None, None) == 0  # PTRACE_ATTACH
+os.waitpid(pid, 0)
+print("there", flush=True)
+time.sleep(60)
+"""
+
+
+@root_only
+def test_a_traced_and_stopped_process_is_first_and_by_name(
+    collector: Path, tmp_path: Path
+) -> None:
+    with (
+        program(SLEEP, "victim") as victim,
+        program(TRACER, "tracer", str(victim.pid)) as tracer,
+    ):
+        found = first(collector, tmp_path / "c")
+    assert found.title == (
+        f"victim ({victim.pid}) is stopped by tracer ({tracer.pid}), which traces it"
+    )
+
+
+@root_only
+def test_a_stopped_fuse_daemon_is_first_and_by_name(
+    collector: Path, tmp_path: Path
+) -> None:
+    """The mount is in a namespace of its own, and goes with it."""
+    place = tmp_path / "mnt"
+    place.mkdir()
+    words = ["unshare", "--mount", "--propagation", "private", sys.executable]
+    done = subprocess.run(
+        [*words, fuse.__file__, collector, place, tmp_path / "c"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    if done.returncode == fuse.CANNOT:
+        pytest.skip(done.stderr.strip())
+    assert done.returncode == 0, done.stderr
+    found = judge(read_bundle(load_folder(tmp_path / "c"))).findings[0]
+    assert found.grade is Grade.FAILS and found.cost_ms
+    assert f"{place} (fuse.stopfs): its daemon stopfs (" in found.title
+    assert ") is stopped, and stuck-reader (" in found.title
+
+
+def test_here_is_the_same(collector: Path) -> None:
+    bundle = read_bundle(collect_here(ROOT, deadline_s=10))
+    assert names(bundle)["system"] == "ok"
+
+
+def test_a_second_signal_is_no_surprise(collector: Path, tmp_path: Path) -> None:
+    """Killed in the middle, it leaves no child behind."""
+    root = tmp_path / "root"
+    (root / "sys/power").mkdir(parents=True)
+    os.mkfifo(root / "sys/power/state")
+    child = subprocess.Popen(
+        [collector, "collect", "--root", root, tmp_path / "c"], start_new_session=True
+    )
+    time.sleep(0.5)
+    inside = subprocess.run(
+        ["pgrep", "-P", str(child.pid)], capture_output=True, text=True
+    ).stdout.split()
+    assert len(inside) == 1
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    for _ in range(50):
+        if not Path(f"/proc/{inside[0]}").exists():
+            return
+        time.sleep(0.1)
+    raise AssertionError("its child is still there")
