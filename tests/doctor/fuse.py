@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A FUSE daemon that stops, somebody who waits in it, and the collector beside both.
 
-Run as a program in a mount namespace: fuse.py COLLECTOR MOUNTPOINT FOLDER. It speaks
-just enough of the protocol for a mount to be there (include/uapi/linux/fuse.h).
+Run as a program in a mount namespace: fuse.py stop|swallow MOUNTPOINT COLLECTOR...
+It speaks just enough of the protocol for a mount to be there
+(include/uapi/linux/fuse.h). One that swallows takes all requests and answers none:
+who has sent one cannot even be killed.
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ def _serve(fd: int) -> None:
             os.write(fd, struct.pack("<IiQ", 16 + len(body), 0, unique) + body)
 
 
-def main(collector: str, place: str, folder: str) -> int:
+def main(how: str, place: str, *collector: str) -> int:
     """0, or CANNOT where this machine has no FUSE."""
     try:
         fd = os.open("/dev/fuse", os.O_RDWR)
@@ -51,27 +53,26 @@ def main(collector: str, place: str, folder: str) -> int:
     if libc.mount(b"stopfs", place.encode(), b"fuse.stopfs", 0, options):
         print(os.strerror(ctypes.get_errno()), file=sys.stderr)
         return CANNOT
-    daemon = os.fork()
-    if not daemon:
+    children = [os.fork()]
+    if not children[0]:
         _serve(fd)
     os.close(fd)
     time.sleep(0.3)
-    os.kill(daemon, signal.SIGSTOP)
-    reader = os.fork()
-    if not reader:
-        _named("stuck-reader")
-        os.listdir(place)
-        os._exit(0)
-    time.sleep(0.3)
+    if how == "stop":
+        os.kill(children[0], signal.SIGSTOP)
+        children.append(os.fork())
+        if not children[1]:
+            _named("stuck-reader")
+            os.listdir(place)
+            os._exit(0)
+        time.sleep(0.3)
     try:
-        done = subprocess.run([collector, "collect", folder], timeout=40, check=False)
+        return subprocess.run(collector, timeout=100, check=False).returncode
     finally:
         # Without its daemon the connection ends, and who waits gets an error.
-        os.kill(daemon, signal.SIGKILL)
-        os.kill(reader, signal.SIGKILL)
-        os.waitpid(daemon, 0)
-        os.waitpid(reader, 0)
-    return done.returncode
+        for child in children:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
 
 
 if __name__ == "__main__":

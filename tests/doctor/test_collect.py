@@ -220,27 +220,47 @@ def test_a_traced_and_stopped_process_is_first_and_by_name(
     )
 
 
-@root_only
-def test_a_stopped_fuse_daemon_is_first_and_by_name(
-    collector: Path, tmp_path: Path
-) -> None:
+def beside_fuse(how: str, place: Path, *words: str | Path) -> None:
     """The mount is in a namespace of its own, and goes with it."""
-    place = tmp_path / "mnt"
     place.mkdir()
-    words = ["unshare", "--mount", "--propagation", "private", sys.executable]
+    command = ["unshare", "--mount", "--propagation", "private", sys.executable]
     done = subprocess.run(
-        [*words, fuse.__file__, collector, place, tmp_path / "c"],
+        [*command, fuse.__file__, how, place, *words],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
     )
     if done.returncode == fuse.CANNOT:
         pytest.skip(done.stderr.strip())
     assert done.returncode == 0, done.stderr
+
+
+@root_only
+def test_a_stopped_fuse_daemon_is_first_and_by_name(
+    collector: Path, tmp_path: Path
+) -> None:
+    place = tmp_path / "mnt"
+    beside_fuse("stop", place, collector, "collect", tmp_path / "c")
     found = judge(read_bundle(load_folder(tmp_path / "c"))).findings[0]
     assert found.grade is Grade.FAILS and found.cost_ms
     assert f"{place} (fuse.stopfs): its daemon stopfs (" in found.title
     assert ") is stopped, and stuck-reader (" in found.title
+
+
+@root_only
+def test_readers_that_cannot_be_killed_are_left_and_said_so(
+    collector: Path, tmp_path: Path
+) -> None:
+    """All that it is to read is on a file system whose daemon never answers."""
+    place = tmp_path / "mnt"
+    words = ("--root", place, "--deadline", "1", tmp_path / "c")
+    begin = time.monotonic()
+    beside_fuse("swallow", place, collector, "collect", *words)
+    assert time.monotonic() - begin < 40
+    bundle = read_bundle(load_folder(tmp_path / "c"))
+    assert bundle.manifest.left >= 1
+    said = judge(bundle).unseen
+    assert any("sleep where no signal reaches them" in text for text in said)
 
 
 def test_here_is_the_same(collector: Path) -> None:

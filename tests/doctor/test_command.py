@@ -5,6 +5,8 @@ import json
 import os
 import re
 import stat
+import subprocess
+import sys
 import tarfile
 from pathlib import Path
 
@@ -190,3 +192,26 @@ def test_no_verdict_depends_on_the_collector_or_the_doctor() -> None:
     names = {str(path.relative_to(root)) for path in judged}
     assert "lull/errors.py" in names
     assert not [name for name in names if "doctor" in name]
+
+
+def test_the_readme_is_followed_literally(tmp_path: Path) -> None:
+    text = (repo_root() / "README.md").read_text("utf-8")
+    block = text.split("## What is slow on your machine?\n\n")[1].split("\n\n")[0]
+    lines = [line.partition("#")[0].split() for line in block.splitlines()]
+    assert len(lines) == 5
+    said = {}
+    for words in lines:
+        if "--on" in words:
+            continue  # test_on_another_machine
+        lull = [sys.executable, "-m", "lull"]
+        command = [*lull, *words[1:]] if words[0] == ".venv/bin/lull" else words
+        done = subprocess.run(
+            command,
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(repo_root())},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        said[words[-1]] = done.stdout
+    assert said["doctor"].startswith("Linux ") and said["seen"].startswith("Linux ")
