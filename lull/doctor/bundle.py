@@ -88,7 +88,7 @@ def read_manifest(text: str) -> Manifest:
     for line in text.splitlines():
         word, *rest = line.split("\t")
         if word == "step" and len(rest) >= 3:
-            steps.append(Step(rest[0], rest[1], number(rest[2].split()[0])))
+            steps.append(Step(rest[0], rest[1], number(rest[2].removesuffix(" ms"))))
         elif word in ("no", "hung", "cut", "more") and len(rest) >= 3:
             gaps.append(Gap(word, rest[0], rest[1], rest[2]))
         else:
@@ -127,10 +127,11 @@ def sections(text: str) -> dict[str, str]:
     return {path: "\n".join(part) for path, part in found.items()}
 
 
-def number(text: str, other: int = 0) -> int:
-    """The text as a whole number, or the other."""
+def number(text: str, other: int = 0, base: int = 10) -> int:
+    """The text as a whole number of 64 bits, or the other."""
     try:
-        return int(text)
+        # Python would take digits by the thousand, and underscores.
+        return int(text, base) if len(text) <= 20 and "_" not in text else other
     except ValueError:
         return other
 

@@ -92,7 +92,7 @@ def thaw(woken: int, phase: Times | None) -> Estimate:
         saved_ms=_at_most(*saved, of),
         of_ms=of,
         clock="insn",
-        basis=f"{woken:,} threads that stock wakes; {_sources(rows)}",
+        basis=f"threads that only stock wakes: {woken:,}; {_sources(rows)}",
     )
 
 

@@ -141,7 +141,7 @@ def _task(fields: Sequence[str]) -> Task:
         ppid=number(ppid),
         state=state,
         threads=number(threads),
-        flags=int(flags, 16),
+        flags=number(flags, base=16),
         uid=known(uid),
         tracer=number(tracer),
         swap_kb=known(swap),

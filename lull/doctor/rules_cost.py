@@ -8,7 +8,7 @@ import shlex
 from lull.doctor import estimates
 from lull.doctor.model import Finding, Grade
 from lull.doctor.remedies import remedy, vain
-from lull.doctor.rules_fail import NAMES, names, serving
+from lull.doctor.rules_fail import NAMES, names, serving, some
 from lull.doctor.seen import Seen
 from lull.doctor.waits import release
 
@@ -47,7 +47,8 @@ def _zombies(seen: Seen) -> list[Finding]:
                 cost_ms=cost,
                 cost=f"about {cost:.2g} ms of each freeze (insn, not this machine's)",
                 evidence=(
-                    f"{seen.dead:,} zombies in all, {seen.alive:,} threads alive",
+                    f"{some(seen.dead, 'zombie')} in all, "
+                    f"{some(seen.alive, 'live thread')}",
                 ),
                 estimates=(estimate,) if not found else (),
                 remedies=(remedy("zombie_parent", parent=each.parent, pid=each.pid),),
@@ -153,7 +154,7 @@ def _thaw(seen: Seen) -> list[Finding]:
         Finding(
             id="thaw",
             grade=Grade.COSTS,
-            title=f"a thaw wakes {total:,} sleepers that have nothing to do",
+            title=f"a thaw wakes {some(total, 'sleeper')} for nothing",
             cost_ms=cost,
             cost=f"{times.median:,.1f} ms, of {times.n} in the log"
             if times
@@ -221,7 +222,9 @@ def _moves(seen: Seen) -> list[Finding]:
             cost="some 20 ms a move in the lab; how many there are was not counted",
             evidence=(
                 f"cgroup v2 at {mount.at} without favordynmods; rcu_expedited is off",
-                f"{len(seen.containers)} containers {forks}".strip(),
+                ", ".join(
+                    filter(None, (some(len(seen.containers), "container"), forks))
+                ),
             ),
             estimates=(estimates.attach(),),
             remedies=(
@@ -283,7 +286,7 @@ def _guests(seen: Seen) -> list[Finding]:
         Finding(
             id="guests",
             grade=Grade.NOTE,
-            title=f"{len(guests)} KVM guests: {names(guests)}",
+            title=f"{some(len(guests), 'KVM guest')}: {names(guests)}",
             evidence=("they stand still with the host, and their clocks notice",),
         )
     ]
@@ -292,7 +295,7 @@ def _guests(seen: Seen) -> list[Finding]:
 def _mounts(seen: Seen) -> list[Finding]:
     lines = []
     for mount, daemons in serving(seen):
-        by = mount.source if mount.nfs else names(daemons) if daemons else "not seen"
+        by = mount.source if mount.nfs else names(daemons) or "a program not seen"
         lines.append(f"{mount.at} ({mount.fstype}), served by {by}")
     if not lines:
         return []
@@ -300,7 +303,7 @@ def _mounts(seen: Seen) -> list[Finding]:
         Finding(
             id="mounts",
             grade=Grade.NOTE,
-            title=f"{len(lines)} file systems depend on a program or a server",
+            title=f"{some(len(lines), 'file system')} served by a program or a server",
             evidence=(
                 *lines[: 2 * NAMES],
                 "who waits in one when its daemon is frozen first refuses to freeze",

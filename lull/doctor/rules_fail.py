@@ -29,6 +29,11 @@ def names(tasks: Sequence[Task]) -> str:
     return f"{shown} and {more} more" if more > 0 else shown
 
 
+def some(n: int, word: str) -> str:
+    """1 -> "1 word", 2000 -> "2,000 words"."""
+    return f"{n:,} {word}{'' if n == 1 else 's'}"
+
+
 def fails(seen: Seen) -> list[Finding]:
     """All of them."""
     return [*_logged(seen), *_counted(seen), *_refusing(seen), *_turned_back(seen)]
@@ -64,7 +69,7 @@ def _group(seen: Seen, key: str, pairs: list[tuple[Attempt, Failure]]) -> Findin
                 break
     elif last.kind == "freeze":
         who = ", ".join(f"{r.name} ({r.pid})" for r in last.refusers[:NAMES])
-        title = f"{who or f'{last.count} tasks'} refused to freeze{times}"
+        title = f"{who or some(last.count, 'task')} refused to freeze{times}"
     else:
         by = f" by {last.source}" if last.source else ""
         title = f"a wakeup{by} ended a suspend{times}"
@@ -90,7 +95,7 @@ def _words(failure: Failure) -> str:
     if failure.seconds:
         return (
             f"{words} given up after {failure.seconds:.3g} s, "
-            f"{failure.count} tasks not frozen"
+            f"{some(failure.count, 'task')} not frozen"
         )
     return f"{words} ended by a wakeup {failure.source}".rstrip()
 
@@ -172,13 +177,7 @@ def _given_up(timeout: float) -> str:
 
 def _stays(seen: Seen, task: Task) -> bool:
     """In D, and half a second later in D at the same place."""
-    later = seen.again.get(task.tid)
-    return (
-        task.state == "D"
-        and later is not None
-        and later == ("D", later[1])
-        and (not later[1] or later[1] == (task.wchan or "-"))
-    )
+    return task.state == "D" and seen.again.get(task.tid) == ("D", task.wchan or "-")
 
 
 def _in(seen: Seen, task: Task) -> str:
@@ -262,7 +261,7 @@ def _mount(
             return None
     evidence = [_where(seen, t) for t in waiting[:NAMES]]
     if mount.waiting is not None:
-        evidence.append(f"{mount.waiting} requests of that mount are not answered")
+        evidence.append(f"unanswered requests of that mount: {mount.waiting}")
     if not waiting:
         evidence.append("nobody was seen to wait in it: who comes next would")
     return Finding(

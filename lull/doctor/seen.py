@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
 
-from lull.doctor.bundle import Bundle, Manifest
+from lull.doctor.bundle import Bundle, Manifest, number
 from lull.doctor.model import Facts, Swapped, Times
 from lull.doctor.read_log import Attempt, attempts
 from lull.doctor.read_mounts import Mount, read_mounts
@@ -33,7 +33,7 @@ from lull.doctor.read_tasks import (
 )
 from lull.doctor.waits import Waiting, by_wait
 
-_FORKS = re.compile(r"^(\d+) ms\t(\d+) forks$", re.MULTILINE)
+_FORKS = re.compile(r"^(\d{1,18}) ms\t(\d{1,18}) forks$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -196,7 +196,7 @@ def unseen(manifest: Manifest) -> tuple[str, ...]:
             found.append(f"{gap.path} was cut off: it is too long")
         elif gap.why not in ("ENOENT", "ENODATA", "EOPNOTSUPP", "EINVAL"):
             key = (gap.step, gap.why)
-            more = int(gap.path) if gap.kind == "more" else 1
+            more = number(gap.path) if gap.kind == "more" else 1
             counts[key] = counts.get(key, 0) + more
             if gap.kind == "no":
                 refused.setdefault(key, []).append(gap.path)

@@ -75,7 +75,7 @@ def test_a_stopped_daemon_is_first_and_by_name() -> None:
     )
     assert "ls (81) waits in it" in first.title
     assert any("request_wait_answer < fuse_do_getattr" in e for e in first.evidence)
-    assert "2 requests of that mount are not answered" in first.evidence
+    assert "unanswered requests of that mount: 2" in first.evidence
     assert [v.id for v in first.vain] == ["freeze_cgroups"]
 
 
@@ -316,7 +316,7 @@ def test_what_was_not_seen_is_said() -> None:
 
 def test_guests_are_named() -> None:
     tasks = texts.task(44, "qemu-system-x86", fds=[(9, "anon_inode:kvm-vm")])
-    assert found(tasks=tasks)[0].title == "1 KVM guests: qemu-system-x86 (44)"
+    assert found(tasks=tasks)[0].title == "1 KVM guest: qemu-system-x86 (44)"
 
 
 def test_pm_async_off_and_print_times_on() -> None:
