@@ -125,6 +125,7 @@ def test_a_folder_that_has_something_is_refused(
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
 
+@pytest.mark.seconds(6)
 def test_a_file_that_never_answers_hangs_nothing(
     collector: Path, tmp_path: Path
 ) -> None:
@@ -248,6 +249,7 @@ def test_a_stopped_fuse_daemon_is_first_and_by_name(
 
 
 @root_only
+@pytest.mark.seconds(15)
 def test_readers_that_cannot_be_killed_are_left_and_said_so(
     collector: Path, tmp_path: Path
 ) -> None:

@@ -30,7 +30,7 @@ SCHEMA = repo_root() / "lull" / "schema" / "doctor.json"
 
 
 def laptop() -> dict[str, str]:
-    tasks = texts.task(50, 'a"b\\x0a') + texts.zombies(60, 50)
+    tasks = texts.task(50, 'a"b\\x0a\\x1b[31m') + texts.zombies(60, 50)
     tasks += texts.task(51, "x\x1b[31m", wchan="ep_poll")
     return {
         "tasks": tasks,
@@ -93,7 +93,10 @@ def test_the_text_file_is_prometheus() -> None:
     kinds = [line.split()[2] for line in lines if line.startswith("# TYPE")]
     assert len(kinds) == len(set(kinds)) >= 8
     assert all(sample.match(x) for x in lines if not x.startswith("#")), text
-    assert 'lull_doctor_zombies{parent="a\\"b\\n",pid="50",container=""} 60' in lines
+    assert (
+        'lull_doctor_zombies{parent="a\\"b\\n\x1b[31m",pid="50",container=""} 60'
+        in lines
+    )
     assert 'lull_doctor_part_seconds{part="resume"} 0.842' in lines
     assert 'lull_doctor_budget_kept{part="resume"} 0' in lines
 
@@ -139,7 +142,15 @@ def test_ssh_is_the_systems_and_takes_no_options_for_a_host() -> None:
     words = ssh_command("ssh://root@[fe80::1]:2222")
     assert words[:7] == ["ssh", "-T", "-p", "2222", "-l", "root", "--"]
     assert words[7] == "fe80::1"
-    for bad in ("ssh://-oProxyCommand=x", "ssh://a b", "adb:123", "host", "ssh://a/b"):
+    for bad in (
+        "ssh://-oProxyCommand=x",
+        "ssh://-v",
+        "ssh://-v@h",
+        "ssh://a b",
+        "adb:123",
+        "host",
+        "ssh://a/b",
+    ):
         with pytest.raises(UsageError):
             ssh_command(bad)
 
