@@ -145,6 +145,35 @@ static int list(struct desk *d, bool fds, bool all)
 	return 0;
 }
 
+static int read_stats(struct desk *d)
+{
+	DIR *dir = opendir(d->path);
+	struct dirent *e;
+
+	if (!dir)
+		return -errno;
+	while ((e = readdir(dir)) != NULL) {
+		char name[64];
+		size_t len;
+		int fd;
+
+		if (e->d_name[0] < '1' || e->d_name[0] > '9')
+			continue;
+		snprintf(name, sizeof(name), "%.32s/stat", e->d_name);
+		fd = openat(dirfd(dir), name, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		len = d->len;
+		if (!read_fd(d, fd))
+			put(d, "", 1);
+		else
+			d->len = len;
+		close(fd);
+	}
+	closedir(dir);
+	return 0;
+}
+
 static int read_log(struct desk *d)
 {
 	int n = klogctl(LOG_READ_ALL, d->text, ANSWER_SIZE - 1);
@@ -200,6 +229,8 @@ static int work(struct desk *d)
 		return list(d, true, false);
 	case ASK_ALL_FDS:
 		return list(d, true, true);
+	case ASK_STATS:
+		return read_stats(d);
 	case ASK_LOG:
 		return read_log(d);
 	case ASK_JOURNAL:

@@ -16,6 +16,7 @@ enum ask {
 	ASK_LIST,	/* a folder: "d NAME", "l NAME" or "f NAME" a line */
 	ASK_FDS,	/* /proc/PID/fd: "N TARGET" of those that matter, a line each */
 	ASK_ALL_FDS,	/* the same, of all */
+	ASK_STATS,	/* FOLDER/PID/stat of all PIDs, a NUL after each */
 	ASK_LOG,	/* the kernel's log; the path is ignored */
 	ASK_JOURNAL,	/* what journalctl has of it, of the last two weeks */
 };
