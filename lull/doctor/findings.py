@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 
 from lull.doctor.bundle import Bundle
+from lull.doctor.gains import gains, with_gains
 from lull.doctor.model import Budget, Finding, Grade, Report, Times
 from lull.doctor.rules_cost import costs
 from lull.doctor.rules_fail import fails
@@ -29,13 +30,14 @@ def judge(bundle: Bundle, budgets: Sequence[tuple[str, float]] = ()) -> Report:
         root=bundle.manifest.uid == 0,
         facts=facts(seen),
         findings=tuple(sorted(_all(seen), key=_order)),
+        gains=gains(seen),
         unseen=unseen(bundle.manifest),
         budgets=tuple(_budget(name, ms, seen.times.get(name)) for name, ms in budgets),
     )
 
 
 def _all(seen: Seen) -> list[Finding]:
-    return [*fails(seen), *costs(seen)]
+    return [with_gains(seen, finding) for finding in (*fails(seen), *costs(seen))]
 
 
 def _order(finding: Finding) -> tuple[int, float]:

@@ -139,13 +139,16 @@ class Budget(_Said):
 
 
 class Report(_Said):
-    """All of it. ``unseen`` are sentences: what could not be looked at, and why."""
+    """All of it. ``gains`` has one estimate of each feature of Lull; of zfree it is of
+    the process with the most in compressed swap. ``unseen`` are sentences: what could
+    not be looked at, and why."""
 
     schema_: Literal[1] = Field(alias="schema")
     time: int
     root: bool
     facts: Facts
     findings: tuple[Finding, ...]
+    gains: tuple[Estimate, ...]
     unseen: tuple[str, ...]
     budgets: tuple[Budget, ...]
 

@@ -26,6 +26,9 @@ def render(report: Report) -> list[str]:
         lines += ["", "Nothing was found that is slow here."]
     for n, finding in enumerate(report.findings, 1):
         lines += ["", *_finding(n, finding)]
+    lines += ["", "What Lull would take off here, as far as the lab can say:"]
+    for gain in report.gains:
+        lines += _wrap(f"{gain.feature}: {_gain(gain)}", "  ")
     if report.budgets:
         lines += ["", *(line for b in report.budgets for line in _budget(b))]
     if report.unseen:
@@ -117,13 +120,24 @@ def _items(texts: Iterable[str], word: str) -> list[str]:
 
 
 def _estimate(estimate: Estimate) -> str:
+    basis = f" ({estimate.basis})" if estimate.basis else ""
+    return _gain(estimate) + basis
+
+
+def _gain(estimate: Estimate) -> str:
     if estimate.saved_ms is None:
-        basis = f" ({estimate.basis})" if estimate.basis else ""
-        return f"not estimated: {estimate.why_not}{basis}"
-    low, high = estimate.saved_ms
-    of = f" of {estimate.of_ms:,.3g}" if estimate.of_ms is not None else ""
+        return f"not estimated: {estimate.why_not}"
+    low, high = (_ms(value) for value in estimate.saved_ms)
+    of = f" of {_ms(estimate.of_ms)}" if estimate.of_ms is not None else ""
     clock = "" if estimate.clock == "log" else f", {estimate.clock}: not this machine's"
-    return f"{low:,.2g} to {high:,.2g} ms less{of}{clock} ({estimate.basis})"
+    return f"{low} to {high} ms less{of}{clock}"
+
+
+def _ms(value: float) -> str:
+    """Two figures, but no more than four places."""
+    if value >= 10 or value == 0:
+        return f"{value:,.0f}"
+    return f"{value:.2g}" if value >= 0.01 else f"{value:.4f}"
 
 
 def _budget(budget: Budget) -> list[str]:
@@ -132,4 +146,4 @@ def _budget(budget: Budget) -> list[str]:
     else:
         said = f"{budget.seen_ms:,.0f} ms, median of {budget.n}"
     word = {True: "kept", False: "EXCEEDED", None: "not known"}[budget.ok]
-    return [f"budget {budget.name} {budget.limit_ms:,.3g} ms: {word} ({said})"]
+    return [f"budget {budget.name} {_ms(budget.limit_ms)} ms: {word} ({said})"]

@@ -139,12 +139,11 @@ def _freeze(seen: Seen) -> list[Finding]:
 def _thaw(seen: Seen) -> list[Finding]:
     known, unknown = seen.waits
     woken = [w for w in known if w.stock == "woken"]
-    spared = sum(w.count for w in woken if w.lull == "rests")
     total = sum(w.count for w in woken)
     if not total or not seen.power.can_suspend:
         return []
     times = seen.times.get("thaw")
-    estimate = estimates.thaw(spared, times)
+    estimate = estimates.thaw(seen.spared, times)
     cost = estimate.saved_ms[1] if estimate.saved_ms else None
     if times is not None:
         cost = times.median
@@ -173,8 +172,7 @@ def _thaw(seen: Seen) -> list[Finding]:
 def _swapped(seen: Seen) -> list[Finding]:
     if not seen.swap.compressed:
         return []
-    big = [t for t in seen.leaders.values() if (t.swap_kb or 0) >= SWAP_MIB << 10]
-    big.sort(key=lambda task: -(task.swap_kb or 0))
+    big = [task for task in seen.swapped if (task.swap_kb or 0) >= SWAP_MIB << 10]
     found = []
     for task in big[:SWAPPED]:
         mib = (task.swap_kb or 0) / 1024

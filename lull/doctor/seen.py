@@ -80,6 +80,19 @@ class Seen:
         return by_wait(self.tasks, self.manifest.machine, self.manifest.kernel)
 
     @cached_property
+    def spared(self) -> int:
+        """Sleepers that a thaw of stock wakes, and Lull's does not."""
+        return sum(
+            w.count for w in self.waits[0] if (w.stock, w.lull) == ("woken", "rests")
+        )
+
+    @cached_property
+    def swapped(self) -> tuple[Task, ...]:
+        """Processes with memory swapped out, the most first."""
+        found = [task for task in self.leaders.values() if task.swap_kb]
+        return tuple(sorted(found, key=lambda task: -(task.swap_kb or 0)))
+
+    @cached_property
     def containers(self) -> frozenset[str]:
         """Containers by what their cgroup is called; services are none."""
         names = {container(t.cgroup) for t in self.leaders.values() if t.cgroup}
@@ -152,7 +165,6 @@ def _forks(text: str) -> float | None:
 def facts(seen: Seen) -> Facts:
     """What was seen, as the JSON has it."""
     known, unknown = seen.waits
-    swapped = sorted(seen.leaders.values(), key=lambda task: -(task.swap_kb or 0))
     cgroup = seen.cgroup2
     return Facts(
         kernel=seen.manifest.kernel,
@@ -175,7 +187,7 @@ def facts(seen: Seen) -> Facts:
         swap=seen.swap,
         swapped=tuple(
             Swapped(name=t.comm, pid=t.tgid, swap_kb=t.swap_kb)
-            for t in swapped
+            for t in seen.swapped
             if t.swap_kb
         ),
         suspends=len(seen.kept),

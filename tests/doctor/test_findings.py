@@ -281,6 +281,26 @@ def test_a_remedy_has_a_price_and_a_way_back() -> None:
         remedy("sacrifice")
 
 
+def test_each_feature_has_its_line() -> None:
+    gains = judge(texts.bundle(**swapped(256 << 10))).gains
+    assert [g.feature for g in gains] == [
+        *("freeze", "thaw", "devices", "attach", "zfree")
+    ]
+    assert all((g.saved_ms is None) == bool(g.why_not) for g in gains)
+    assert gains[-1].saved_ms is not None
+    power = "== /sys/power/state\n\n"
+    for gain in judge(texts.bundle(power=power)).gains[:3]:
+        assert gain.why_not == "this kernel cannot suspend"
+
+
+def test_what_is_on_is_not_promised_again() -> None:
+    lull = "== /sys/module/lull/parameters/zfree\nlull\n"
+    report = judge(texts.bundle(lull=lull, **swapped(256 << 10)))
+    assert report.gains[-1].why_not == "it is on here"
+    (estimate,) = report.findings[0].estimates
+    assert estimate.saved_ms is None and estimate.why_not == "it is on here"
+
+
 def test_lull_in_stock_is_told_how() -> None:
     lull = "== /sys/module/lull/parameters/freeze\nstock\n"
     (finding,) = found(lull=lull)

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What each feature of Lull would take off on one machine. Pure."""
+
+from __future__ import annotations
+
+from lull.doctor import estimates
+from lull.doctor.model import Estimate, Finding
+from lull.doctor.seen import Seen
+
+FEATURES = ("freeze", "thaw", "devices", "attach", "zfree")
+
+
+def gains(seen: Seen) -> tuple[Estimate, ...]:
+    """One of each feature, in the order of FEATURES."""
+    times = seen.times
+    found = {
+        "freeze": estimates.freeze(seen.dead, seen.alive, times.get("freeze")),
+        "thaw": estimates.thaw(seen.spared, times.get("thaw")),
+        "devices": estimates.devices(times.get("devices")),
+        "attach": estimates.attach(),
+        "zfree": _zfree(seen),
+    }
+    if not seen.power.can_suspend:
+        for name in ("freeze", "thaw", "devices"):
+            why = "this kernel cannot suspend"
+            found[name] = Estimate(feature=name, why_not=why)
+    return tuple(settled(seen, found[name]) for name in FEATURES)
+
+
+def _zfree(seen: Seen) -> Estimate:
+    if not seen.swap.compressed or not seen.swapped:
+        return Estimate(
+            feature="zfree", why_not="no process was seen with compressed swap"
+        )
+    return estimates.zfree((seen.swapped[0].swap_kb or 0) / 1024)
+
+
+def settled(seen: Seen, estimate: Estimate) -> Estimate:
+    """The estimate; of a feature that is on, none: what was seen is with it."""
+    if seen.lull.get(estimate.feature) != "lull":
+        return estimate
+    return Estimate(feature=estimate.feature, why_not="it is on here")
+
+
+def with_gains(seen: Seen, finding: Finding) -> Finding:
+    """The finding, its estimates settled."""
+    found = tuple(settled(seen, each) for each in finding.estimates)
+    return finding.model_copy(update={"estimates": found})
