@@ -156,13 +156,14 @@ def _plain(text: str) -> str:
     return _ESCAPE.sub(lambda m: chr(int(m[1], 16)), text)
 
 
-def read_again(text: str) -> Mapping[int, tuple[str, str]]:
-    """The step ``again``: tid -> state and wait channel, half a second later."""
+def read_again(text: str) -> Mapping[int, str]:
+    """The step ``again``: tid -> wait channel of who was in D, is so half a second
+    later, and has not woken in between; empty where the channel is not known."""
     found = {}
     for line in text.splitlines():
         fields = line.split("\t")
-        if len(fields) == 3 and not line.startswith("#"):
-            found[number(fields[0])] = (fields[1], _plain(fields[2]))
+        if len(fields) == 4 and fields[1] == "D" and fields[3] == "0":
+            found[number(fields[0])] = "" if fields[2] == "-" else _plain(fields[2])
     return found
 
 

@@ -155,6 +155,10 @@ def _refusing(seen: Seen) -> list[Finding]:
         if t.tid not in taken and not t.kthread and _stays(seen, t)
     ]
     rest += [t for t in foreign if t.tid not in taken and t not in rest]
+    disk = [t for t in rest if _in(seen, t) == "disk"]
+    rest = [t for t in rest if t not in disk]
+    if disk:
+        found.append(_disk(seen, disk))
     if rest:
         found.append(
             Finding(
@@ -171,13 +175,26 @@ def _refusing(seen: Seen) -> list[Finding]:
     return found
 
 
+def _disk(seen: Seen, tasks: Sequence[Task]) -> Finding:
+    """A disk that is busy answers, but for one that is broken."""
+    return Finding(
+        id="disk",
+        grade=Grade.NOTE,
+        title=f"{names(tasks)}: waits for a disk, and did so half a second later",
+        evidence=(
+            *(_where(seen, t) for t in tasks[:NAMES]),
+            "if the disk never answers, it would refuse to freeze",
+        ),
+    )
+
+
 def _given_up(timeout: float) -> str:
     return f"{timeout / 1e3:.3g} s until a suspend is given up (pm_freeze_timeout)"
 
 
 def _stays(seen: Seen, task: Task) -> bool:
-    """In D, and half a second later in D at the same place."""
-    return task.state == "D" and seen.again.get(task.tid) == ("D", task.wchan or "-")
+    """In D, and half a second later still, at the same place."""
+    return task.state == "D" and seen.again.get(task.tid) == task.wchan
 
 
 def _in(seen: Seen, task: Task) -> str:

@@ -39,7 +39,7 @@ _FORKS = re.compile(r"^(\d{1,18}) ms\t(\d{1,18}) forks$", re.MULTILINE)
 @dataclass(frozen=True)
 class Seen:
     """What is judged. ``kept`` are the suspends whose failures count, ``timed``
-    those whose times do; ``again`` is who was in D and where, half a second later."""
+    those whose times do; ``again`` is who stays in D, and where."""
 
     manifest: Manifest
     options: Mapping[str, str]
@@ -47,7 +47,7 @@ class Seen:
     power: Power
     devices: tuple[Device, ...]
     tasks: tuple[Task, ...]
-    again: Mapping[int, tuple[str, str]]
+    again: Mapping[int, str]
     mounts: tuple[Mount, ...]
     swap: Swap
     forks_s: float | None

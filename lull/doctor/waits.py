@@ -26,6 +26,7 @@ _RELEASE = re.compile(r"(\d+)\.(\d+)")
 class Wait:
     """A kind of wait; ``calls`` are system calls by machine."""
 
+    anywhere: bool
     name: str
     functions: tuple[str, ...]
     calls: dict[str, tuple[int, ...]]
@@ -53,6 +54,7 @@ def waits() -> tuple[Wait, ...]:
 
 def _wait(item: dict[str, Any]) -> Wait:
     return Wait(
+        anywhere=item.get("anywhere", False),
         name=item["name"],
         functions=tuple(item["functions"]),
         calls={
@@ -67,16 +69,24 @@ def _wait(item: dict[str, Any]) -> Wait:
 
 def wait_of(task: Task, machine: str) -> Wait | None:
     """What the thread sleeps in; None where that is not known, or not of the list."""
+    for wait in waits():
+        if wait.anywhere and any(_is(wait, frame) for frame in task.frames):
+            return wait
     for frame in task.frames[:_DEEP]:
-        name = frame.partition(".")[0]
         for wait in waits():
-            if any(fnmatchcase(name, function) for function in wait.functions):
+            if _is(wait, frame):
                 return wait
     call = number(task.syscall.partition(":")[0], -1)
     for wait in waits():
         if call in wait.calls.get(machine, ()):
             return wait
     return None
+
+
+def _is(wait: Wait, frame: str) -> bool:
+    # Without what the compiler has added: pipe_read.isra.0.
+    name = frame.partition(".")[0]
+    return any(fnmatchcase(name, function) for function in wait.functions)
 
 
 def release(version: str) -> tuple[int, int]:

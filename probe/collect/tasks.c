@@ -42,6 +42,7 @@ struct task {
 static struct {
 	int tgid;
 	int tid;
+	unsigned long long slept;
 } stuck[STUCK];
 static unsigned int nstuck;
 
@@ -112,6 +113,17 @@ static void read_status(struct task *t)
 		return;
 	value_of(a.text, "\nVmSwap:", t->swap, sizeof(t->swap));
 	value_of(a.text, "\nVmRSS:", t->rss, sizeof(t->rss));
+}
+
+/* How often it has gone to sleep: who wakes in between is not stuck. */
+static unsigned long long read_slept(const struct task *t)
+{
+	char number[24] = "";
+	struct answer a;
+
+	if (!ask_of(ASK_READ, t, "status", &a))
+		value_of(a.text, "\nvoluntary_ctxt_switches:", number, sizeof(number));
+	return strtoull(number, NULL, 10);
 }
 
 static void read_wait(struct task *t)
@@ -248,7 +260,8 @@ static long one(struct buf *out, int tgid, int tid)
 	put_line(out, &t);
 	if (t.state == 'D' && nstuck < STUCK) {
 		stuck[nstuck].tgid = tgid;
-		stuck[nstuck++].tid = tid;
+		stuck[nstuck].tid = tid;
+		stuck[nstuck++].slept = read_slept(&t);
 	}
 	if (t.leader && !(t.flags & KTHREAD))
 		put_cgroup(out, &t);
@@ -335,7 +348,7 @@ void tasks_run(struct buf *out)
 /* Half a second later, at least: who is in D still, and where. */
 void again_run(struct buf *out)
 {
-	buf_str(out, "# tid state wchan, once more, of who was in D\n");
+	buf_str(out, "# tid state wchan, once more, of who was in D; how often it slept since\n");
 	if (nstuck && step_is_real())
 		nanosleep(&(struct timespec){ .tv_nsec = AGAIN_MS * 1000000L }, NULL);
 	for (unsigned int i = 0; i < nstuck && !step_late(); i++) {
@@ -348,6 +361,6 @@ void again_run(struct buf *out)
 		read_wait(&t);
 		buf_fmt(out, "%d\t%c\t", t.tid, t.state);
 		buf_field(out, t.wchan, strlen(t.wchan));
-		buf_str(out, "\n");
+		buf_fmt(out, "\t%llu\n", read_slept(&t) - stuck[i].slept);
 	}
 }

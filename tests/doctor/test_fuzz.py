@@ -23,7 +23,7 @@ WHOLE = {
     "manifest": texts.MANIFEST + "more\ttasks\t3\tEACCES\nhung\ta\tb\t3 ms\t0\n",
     "tasks": texts.task(50, "p", fds=[(3, "/dev/fuse")]) + texts.zombies(60, 50),
     "log": texts.LOG + texts.DEVICE + texts.OLD_REFUSED,
-    "again": "12\tD\tx\n",
+    "again": "12\tD\tx\t0\n",
     "config": "CONFIG_FREEZER=y\n",
     "devices": "enabled\t-\t/sys/devices/x\n",
     "swap": "== /sys/block/zram0/mm_stat\n1 2 3\n",

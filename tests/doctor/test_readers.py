@@ -143,9 +143,8 @@ def test_a_cgroup_says_whose_it_is(cgroup: str, name: str) -> None:
 
 
 def test_once_more() -> None:
-    assert read_again("# tid\n12\tD\trequest_wait_answer\n") == {
-        12: ("D", "request_wait_answer")
-    }
+    text = "# tid\n12\tD\trequest_wait_answer\t0\n13\tD\tx\t1\n14\tS\tx\t0\n"
+    assert read_again(text + "15\tD\t-\t0\n") == {12: "request_wait_answer", 15: ""}
 
 
 SLEEPERS = (
@@ -178,6 +177,14 @@ def test_who_is_woken_by_a_thaw(kernel: str, futex: str) -> None:
         "TCP receive": (1, "woken", "rests"),
         "pipe": (1, "woken", "rests"),
     }
+
+
+def test_a_page_of_fuse_is_no_disk() -> None:
+    stack = ["folio_wait_bit_common", "filemap_update_page", "fuse_cache_read_iter"]
+    text = texts.task(10, "a", state="D", stack=stack)
+    text += texts.task(11, "b", state="D", stack=stack[:2])
+    found, _ = by_wait(read_tasks(text), "x86_64", "6.12")
+    assert sorted(w.name for w in found) == ["FUSE", "disk"]
 
 
 def test_system_calls_are_of_a_machine() -> None:
