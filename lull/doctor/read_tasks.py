@@ -157,12 +157,12 @@ def _plain(text: str) -> str:
 
 
 def read_again(text: str) -> Mapping[int, str]:
-    """The step ``again``: tid -> wait channel of who was in D, is so half a second
-    later, and has not woken in between; empty where the channel is not known."""
+    """The step ``again``: tid -> wait channel of who was in D, or in what somebody
+    serves, and half a second later has not woken since; empty where not known."""
     found = {}
     for line in text.splitlines():
         fields = line.split("\t")
-        if len(fields) == 4 and fields[1] == "D" and fields[3] == "0":
+        if len(fields) == 4 and fields[1] in "DS" and fields[3] == "0":
             found[number(fields[0])] = "" if fields[2] == "-" else _plain(fields[2])
     return found
 

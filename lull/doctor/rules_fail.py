@@ -142,6 +142,8 @@ def _refusing(seen: Seen) -> list[Finding]:
     found: list[Finding] = []
     taken: set[int] = set()
     foreign = [t for t in seen.tasks if _in(seen, t) in ("FUSE", "network file system")]
+    # Who is answered within half a second is no trouble.
+    foreign = [t for t in foreign if seen.again.get(t.tid) == t.wchan]
     for mount in seen.mounts:
         if not (mount.fuse or mount.nfs):
             continue

@@ -39,7 +39,7 @@ _FORKS = re.compile(r"^(\d{1,18}) ms\t(\d{1,18}) forks$", re.MULTILINE)
 @dataclass(frozen=True)
 class Seen:
     """What is judged. ``kept`` are the suspends whose failures count, ``timed``
-    those whose times do; ``again`` is who stays in D, and where."""
+    those whose times do; ``again`` is who stays stuck, and where."""
 
     manifest: Manifest
     options: Mapping[str, str]

@@ -38,7 +38,7 @@ struct task {
 	bool leader;
 };
 
-/* Who was in D: a disk is waited for so, too, and not for long. */
+/* In D, or in what somebody serves: most of them wait so for no long time. */
 static struct {
 	int tgid;
 	int tid;
@@ -154,6 +154,15 @@ static void put_line(struct buf *out, const struct task *t)
 	buf_str(out, "\n");
 }
 
+/* In a file system that somebody else serves; fuse_dev_ is who serves one. */
+static bool is_foreign(const char *name)
+{
+	if (!strncmp(name, "fuse_dev_", 9))
+		return false;
+	return !strncmp(name, "fuse_", 5) || !strncmp(name, "nfs", 3) ||
+	       !strncmp(name, "rpc_", 4) || !strncmp(name, "request_wait", 12);
+}
+
 static bool put_stack(struct buf *out, const struct task *t)
 {
 	bool foreign = false;
@@ -171,8 +180,7 @@ static bool put_stack(struct buf *out, const struct task *t)
 		buf_str(out, "\tstack\t");
 		buf_field(out, name, strcspn(name, "+/ "));
 		buf_str(out, "\n");
-		foreign = foreign || !strncmp(name, "fuse_", 5) || !strncmp(name, "nfs", 3) ||
-			  !strncmp(name, "rpc_", 4) || !strncmp(name, "request_wait", 12);
+		foreign = foreign || is_foreign(name);
 	}
 	free(copy);
 	return foreign;
@@ -258,15 +266,15 @@ static long one(struct buf *out, int tgid, int tid)
 		read_wait(&t);
 	}
 	put_line(out, &t);
-	if (t.state == 'D' && nstuck < STUCK) {
+	if (t.leader && !(t.flags & KTHREAD))
+		put_cgroup(out, &t);
+	if (t.state == 'D' || (!(t.flags & KTHREAD) && t.state != 'R'))
+		foreign = put_stack(out, &t) || is_foreign(t.wchan);
+	if ((foreign || t.state == 'D') && nstuck < STUCK) {
 		stuck[nstuck].tgid = tgid;
 		stuck[nstuck].tid = tid;
 		stuck[nstuck++].slept = read_slept(&t);
 	}
-	if (t.leader && !(t.flags & KTHREAD))
-		put_cgroup(out, &t);
-	if (t.state == 'D' || (!(t.flags & KTHREAD) && t.state != 'R'))
-		foreign = put_stack(out, &t);
 	if (t.flags & KTHREAD)
 		return t.threads;
 	if (foreign || t.state == 'D')
@@ -345,10 +353,10 @@ void tasks_run(struct buf *out)
 	free(copy);
 }
 
-/* Half a second later, at least: who is in D still, and where. */
+/* Half a second later, at least: who is stuck still, and where. */
 void again_run(struct buf *out)
 {
-	buf_str(out, "# tid state wchan, once more, of who was in D; how often it slept since\n");
+	buf_str(out, "# tid state wchan, once more, of who was stuck; how often it slept since\n");
 	if (nstuck && step_is_real())
 		nanosleep(&(struct timespec){ .tv_nsec = AGAIN_MS * 1000000L }, NULL);
 	for (unsigned int i = 0; i < nstuck && !step_late(); i++) {

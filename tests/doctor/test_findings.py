@@ -65,10 +65,21 @@ FUSE_WAITER = texts.task(
 )
 
 
+STAYS = "81\tS\trequest_wait_answer\t0\n"
+
+
+def test_who_is_answered_soon_is_no_finding() -> None:
+    tasks = texts.task(80, "sshfs", fds=[(3, "/dev/fuse")]) + FUSE_WAITER
+    grades = [f.grade for f in found(tasks=tasks, mounts=texts.FUSE, again="")]
+    assert grades == [Grade.NOTE]
+    first = found(tasks=tasks, mounts=texts.FUSE, again=STAYS)[0]
+    assert "its daemon sshfs (80) does not answer ls (81)" in first.title
+
+
 def test_a_stopped_daemon_is_first_and_by_name() -> None:
     daemon = texts.task(80, "sshfs", state="T", fds=[(3, "/dev/fuse")])
     tasks = daemon + FUSE_WAITER + texts.task(50, "p") + texts.zombies(5000, 50)
-    first = found(tasks=tasks, mounts=texts.FUSE)[0]
+    first = found(tasks=tasks, mounts=texts.FUSE, again=STAYS)[0]
     assert first.grade is Grade.FAILS and first.cost_ms == 20000
     assert "/home/u/My Music (fuse.sshfs): its daemon sshfs (80) is stopped" in (
         first.title
@@ -85,7 +96,7 @@ def test_of_two_daemons_the_one_of_the_mount_is_named() -> None:
     two = texts.FUSE.replace(
         "93 22", "92 22 0:53 / /cloud rw - fuse.rclone c: rw\n93 22"
     )
-    titles = [f.title for f in found(tasks=tasks, mounts=two)]
+    titles = [f.title for f in found(tasks=tasks, mounts=two, again=STAYS)]
     assert any(
         "/cloud (fuse.rclone): its daemon rclone (80) is st" in t for t in titles
     )
@@ -106,7 +117,8 @@ def test_a_server_that_is_gone_is_named() -> None:
     tasks = texts.task(
         90, "cp", state="D", wchan="rpc_wait_bit_killable", cwd="/mnt/store/x"
     )
-    first = found(tasks=tasks, mounts=texts.FUSE)[0]
+    again = "90\tD\trpc_wait_bit_killable\t0\n"
+    first = found(tasks=tasks, mounts=texts.FUSE, again=again)[0]
     assert first.title.startswith("/mnt/store (nfs4, server 10.0.0.7:/store)")
     assert "cp (90) would refuse to freeze" in first.title
 
