@@ -59,10 +59,10 @@ LOG = "build.log"
 
 @dataclass(frozen=True)
 class Made:
-    """What make has left in a tree, and what it took."""
+    """What a build has come to, beside the packages in its tree."""
 
-    differences: str
-    lines: int
+    differences: str  #: from Debian's configuration, for people
+    lines: int  #: that make said
 
 
 def build(
@@ -169,7 +169,6 @@ def _make(
     label = wanted.release
 
     progress.step(f"{label}: the configuration")
-    # As it was but for its time, make would configure and compile all anew.
     before = _text(obj / ".config")
     write_file(obj / ".config", debian.encode())
     run_step(merge, log, (lock,), progress.update, label)
@@ -180,6 +179,7 @@ def _make(
     check_config(asked, result)
     found = differences(debian, result, [text for _, text in asked])
 
+    # The same again: make compiles what is not compiled yet, whatever its time.
     again = " (going on)" if before == result else ""
     progress.step(f"{label}: compiling{again}")
     lines = run_step(compile_, log, (lock,), progress.update, label, expected)

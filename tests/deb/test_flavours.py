@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Debian's own configurations with ours over them, as Kconfig has them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from lull.deb.config import differences, fragments, identity
+from lull.deb.flavour import Flavour, fetch_config
+from lull.host.files import digest, repo_root
+from lull.kernels.bases import load_base
+from lull.kernels.cache import Cache
+from lull.kernels.config import check_config, merge_command, parse_config
+from lull.kernels.source import fetch
+from lull.model import Arm
+from lull.proof.stamps import Stamps
+from tests.kernel_trees import BASE, kernel_parts, make, opened, run
+
+pytestmark = [pytest.mark.vm, pytest.mark.seconds(40)]
+
+ME = "tests/deb/test_flavours.py"
+
+#: What users lose without anybody asking for it: README.Debian of lull-tools says
+#: so in words.
+FOLLOWS = re.compile(
+    r"CONFIG_(MODULE_SIG|DEBUG_INFO|LOCK_DOWN|SECURITY_LOCKDOWN|CRYPTO_FIPS|SMC_"
+    r"|CRYPTO_JITTERENTROPY|MODULE_ALLOW_BTF_MISMATCH$|PROBE_EVENTS_BTF_ARGS$)"
+)
+
+
+@pytest.mark.parametrize("flavour", Flavour)
+def test_all_that_was_asked_for_came_and_nothing_else_went(
+    flavour: Flavour, tmp_path: Path, stamp: Stamps
+) -> None:
+    ours = fragments(repo_root())
+    texts = [(path.name, path.read_text("utf-8")) for path in ours]
+    parts = kernel_parts(Arm.LULL, ME) | {"asked": digest(*(t for _, t in texts))}
+    with stamp(parts) as new:
+        if not new:
+            return
+        base, cache = load_base(BASE), Cache()
+        config = fetch_config(base, fetch(base, cache), flavour, cache)
+        name = tmp_path / "identity.config"
+        name.write_text(identity(flavour))
+        (tmp_path / ".config").write_bytes(config.read_bytes())
+        with opened(Arm.LULL) as tree:
+            run(merge_command(tree, tmp_path, (*ours, name)), tree)
+            make(tree, tmp_path, "ARCH=x86_64", "olddefconfig")
+        debian, result = config.read_text(), (tmp_path / ".config").read_text()
+        check_config([*texts, (name.name, name.read_text())], result)
+        assert parse_config(result)["CONFIG_LULL_ZFREE"] == "y"
+        assert "CONFIG_LULL_COMPARE=y" not in result
+        found = differences(debian, result, [text for _, text in texts])
+        lost = [one for one in found if not one.asked and one.debian in ("y", "m")]
+        assert lost
+        assert [one.symbol for one in lost if not FOLLOWS.match(one.symbol)] == []
