@@ -44,9 +44,9 @@ def deb_command(
 ) -> None:
     """Build Debian packages: the kernel with Lull, its headers, lull-tools.
 
-    Debian's own configuration of the flavour, with Lull: modules are not signed,
-    there is no debugging information and no BTF, and no SMC sockets, which exclude
-    the feature thaw. All features start as stock.
+    Debian's own configuration of the flavour, with Lull: not signed, without
+    debugging information and BTF, and without SMC sockets, which exclude the
+    feature thaw. All features start as stock.
     """
     load_base(base)
     if dry_run:

@@ -31,6 +31,7 @@ def needs_text(flavour: Flavour, jobs: int, cost: Cost | None, ccache: bool) -> 
     """What it takes, in a few lines; ``cost`` is the last build's on this machine."""
     lines = [
         f"linux-image of Debian's {flavour} with Lull, {jobs} jobs:",
+        "  it is not signed, and without SMC sockets, debugging information and BTF",
         f"  disk: {DISK[flavour] // GB} GB below the cache",
     ]
     if cost is not None:
