@@ -272,7 +272,7 @@ def overview(found: Answer) -> Figure | None:
                         "low": max(low, m.ratio / 100),
                         "high": high,
                         "fill": "var(--m1)" if m.shown else "var(--m0)",
-                        "text": size if m.shown else "~",
+                        "text": f"{size} {word}" if m.shown else "~",
                     }
                 )
                 cells.append(

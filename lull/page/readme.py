@@ -87,7 +87,7 @@ def reduced(summary: Summary, known: Iterable[Feature]) -> Summary:
         )
         in wanted
     )
-    return summary.model_copy(update={"rows": rows})
+    return summary.model_copy(update={"rows": rows, "steps": ()})
 
 
 def with_block(text: str, summaries: Sequence[Summary]) -> str:
@@ -111,6 +111,9 @@ def block(summaries: Sequence[Summary], known: Iterable[Feature]) -> str:
     lines = [
         f"![Lull to stock, by system]({PICTURE.as_posix()})",
         "",
+        "A dot is the ratio of Lull's median to stock's, the line through it its 95%"
+        " interval; left of stock is less.",
+        "",
         *_table(found),
         "",
         *_foot(found, summaries),
@@ -119,7 +122,10 @@ def block(summaries: Sequence[Summary], known: Iterable[Feature]) -> str:
 
 
 def _table(found: Answer) -> Iterable[str]:
-    yield "| system | | clock | stock | lull | ratio, its 95% interval | |"
+    yield (
+        "| system | what is measured | clock | stock | Lull"
+        " | ratio, its 95% interval | with Lull |"
+    )
     yield "|---|---|---|---:|---:|---|---|"
     for entry_block in found.blocks:
         for entry in entry_block.entries:
