@@ -82,7 +82,7 @@ def test_zfree_is_there_where_zram_is_a_module(
             return
         zswap, zsmalloc = AS_MODULES[flavour]
         extra = f"CONFIG_MODULES=y\nCONFIG_ZRAM=m\n{zswap}\n"
-        extra += "# CONFIG_ZSMALLOC is not set\n"
+        extra += "# CONFIG_ZSMALLOC is not set\n# CONFIG_LULL_COMPARE is not set\n"
         places = ("kernel/lull/zfree/", "mm/zsmalloc.o", "drivers/block/zram/")
         config = compile_with(extra, places, tmp_path)
         assert config["CONFIG_LULL_ZFREE"] == "y"
