@@ -14,10 +14,10 @@ from lull.host.progress import open_progress
 from lull.kernels import source
 from lull.kernels.bases import DEFAULT_BASE, Base, load_base
 from lull.kernels.cache import Cache
+from lull.series.assemble import Reader, files, order, planner, table_of
 from lull.series.folder import publish, refuse
 from lull.series.mails import need_git
 from lull.series.pristine import Pristine, look
-from lull.series.series import Reader, files, order, planner, table_of
 from lull.series.stages import DoesNotFit
 
 

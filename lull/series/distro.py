@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from lull.series.words import Entry
+from lull.series.description import Entry
 
 FRAGMENT = "lull.config"
 NIX = "lull.nix"

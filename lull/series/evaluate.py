@@ -17,17 +17,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from lull.errors import LabError
-
-TRUE, FALSE, GONE = "\x01", "\x02", "\x03"
-
-#: Blanks, and lines that go on.
-_WS = r"(?:[ \t\n]|\\\n)*"
-_COMMENT = re.compile(
-    r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL
+from lull.series.c_text import (
+    FALSE,
+    GONE,
+    TRUE,
+    WS,
+    code_only,
+    extent,
+    extent_back,
+    fail,
+    matching,
+    opening,
 )
+
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif)\b(.*)$")
 _DEFINED = re.compile(r"(?:defined|IS_ENABLED)\s*\(\s*(\w+)\s*\)")
-_OPEN, _CLOSE = "([{", ")]}"
 _WEAKER_THAN_OR = re.compile(r"[?:,;]|(?<![=!<>])=(?!=)|\breturn\b")
 _WEAKER_THAN_AND = re.compile(rf"\|\||{_WEAKER_THAN_OR.pattern}")
 #: A call or a change: what is not evaluated any more would be missed.
@@ -52,22 +56,6 @@ def evaluate(text: str, known: Known, where: str) -> str:
     text = _calls(text, known, where)
     text = _settle(text, where)
     return _tidy(text)
-
-
-def code_only(text: str) -> str:
-    """The same text with blanks for what is in comments and strings."""
-
-    def blank(match: re.Match[str]) -> str:
-        return re.sub(r"[^\n]", " ", match[0])
-
-    return _COMMENT.sub(blank, text)
-
-
-def fail(text: str, at: int, where: str, what: str) -> LabError:
-    """An error that shows the line."""
-    line = text[text.rfind("\n", 0, at) + 1 :].split("\n")[0].strip()
-    shown = line.translate({1: "true", 2: "false", 3: None})
-    return LabError(f"cannot be settled: {what}: {shown!r}", where=where)
 
 
 # The preprocessor.
@@ -162,20 +150,6 @@ def _calls(text: str, known: Known, where: str) -> str:
     return text
 
 
-def matching(text: str, at: int, where: str) -> int:
-    """Where the bracket that opens at ``at`` is closed."""
-    depth = 0
-    masked = code_only(text)
-    for place in range(at, len(masked)):
-        if masked[place] in _OPEN:
-            depth += 1
-        elif masked[place] in _CLOSE:
-            depth -= 1
-            if not depth:
-                return place
-    raise fail(text, at, where, "a bracket is never closed")
-
-
 # Expressions and statements.
 
 
@@ -213,21 +187,21 @@ def _neutral(text: str, at: int, where: str) -> str | None:
     word = "&&" if text[at] == TRUE else r"\|\|"
     if text[at] == FALSE and _and_beside(text, at):
         return None  # which binds more
-    if match := re.compile(rf"{_WS}{word}{_WS}").match(text, at + 1):
+    if match := re.compile(rf"{WS}{word}{WS}").match(text, at + 1):
         return _bare(text[:at], text[match.end() :], where)
-    if match := re.search(rf"{_WS}{word}{_WS}$", text[:at]):
+    if match := re.search(rf"{WS}{word}{WS}$", text[:at]):
         return _bare(text[: match.start()], text[at + 1 :], where)
     return None
 
 
 def _and_beside(text: str, at: int) -> bool:
-    after = re.compile(rf"{_WS}&&").match(text, at + 1)
-    return bool(after or re.search(rf"&&{_WS}$", text[:at]))
+    after = re.compile(rf"{WS}&&").match(text, at + 1)
+    return bool(after or re.search(rf"&&{WS}$", text[:at]))
 
 
 def _bare(head: str, tail: str, where: str) -> str:
     """Without brackets in which one operand is left."""
-    start = _opening(head)
+    start = opening(head)
     if start is None or re.search(r"\w[ \t]*$", head[:start]):
         return head + tail
     text = head + tail
@@ -238,20 +212,6 @@ def _bare(head: str, tail: str, where: str) -> str:
     return text[:start] + inside.strip() + text[end + 1 :]
 
 
-def _opening(head: str) -> int | None:
-    """The bracket that is open at the end of ``head``, if it is a round one."""
-    depth = 0
-    masked = code_only(head)
-    for place in range(len(masked) - 1, -1, -1):
-        if masked[place] in _CLOSE:
-            depth += 1
-        elif masked[place] in _OPEN:
-            if not depth:
-                return place if masked[place] == "(" else None
-            depth -= 1
-    return None
-
-
 def _absorbing(text: str, at: int, where: str) -> str | None:
     """``false && x`` is false, ``true || x`` is true; and on the other side,
     where x does nothing."""
@@ -260,61 +220,25 @@ def _absorbing(text: str, at: int, where: str) -> str | None:
     weaker = _WEAKER_THAN_AND if text[at] == FALSE else _WEAKER_THAN_OR
     if text[at] == TRUE and _and_beside(text, at):
         return None
-    if match := re.compile(rf"{_WS}{word}").match(text, at + 1):
-        return text[: at + 1] + text[_extent(text, match.end(), weaker) :]
-    if match := re.search(rf"{_WS}{word}{_WS}$", text[:at]):
-        start = _extent_back(text, match.start(), weaker)
+    if match := re.compile(rf"{WS}{word}").match(text, at + 1):
+        return text[: at + 1] + text[extent(text, match.end(), weaker) :]
+    if match := re.search(rf"{WS}{word}{WS}$", text[:at]):
+        start = extent_back(text, match.start(), weaker)
         if _DOES.search(code_only(text)[start : match.start()]):
             raise fail(text, at, where, "what stands before it may do something")
         return text[:start] + text[at:]
     return None
 
 
-def _extent(text: str, at: int, stops: re.Pattern[str]) -> int:
-    """Where an expression that begins at ``at`` ends."""
-    depth = 0
-    masked = code_only(text)
-    while at < len(masked):
-        if masked[at] in _OPEN:
-            depth += 1
-        elif masked[at] in _CLOSE:
-            if not depth:
-                return at
-            depth -= 1
-        elif not depth and stops.match(masked, at):
-            return at
-        at += 1
-    return at
-
-
-def _extent_back(text: str, at: int, stops: re.Pattern[str]) -> int:
-    """Where one that ends at ``at`` begins."""
-    depth = 0
-    masked = code_only(text)
-    begin = 0
-    for place in range(at - 1, -1, -1):
-        if masked[place] in _CLOSE:
-            depth += 1
-        elif masked[place] in _OPEN:
-            if not depth:
-                begin = place + 1
-                break
-            depth -= 1
-        elif not depth and (match := stops.match(masked, place)):
-            begin = match.end()
-            break
-    return begin + len(masked[begin:at]) - len(masked[begin:at].lstrip())
-
-
 def _choice(text: str, at: int, where: str) -> str | None:
     """``true ? a : b``"""
-    match = re.compile(rf"{_WS}\?{_WS}").match(text, at + 1)
+    match = re.compile(rf"{WS}\?{WS}").match(text, at + 1)
     if not match:
         return None
-    colon = _extent(text, match.end(), re.compile("[:,;?]"))
+    colon = extent(text, match.end(), re.compile("[:,;?]"))
     if text[colon] != ":":
         raise fail(text, at, where, "a choice without a second half")
-    end = _extent(text, colon + 1, re.compile("[,;?]"))
+    end = extent(text, colon + 1, re.compile("[,;?]"))
     if text[end] == "?":
         raise fail(text, at, where, "a choice in a choice")
     chosen = text[match.end() : colon] if text[at] == TRUE else text[colon + 1 : end]
@@ -353,7 +277,7 @@ def _statement(text: str, at: int, where: str) -> tuple[int, int]:
         return at, matching(text, begin, where) + 1
     if re.compile(r"(if|for|while|do|switch)\b").match(text, begin):
         raise fail(text, begin, where, "a statement in a statement")
-    return at, _extent(text, begin, re.compile(";")) + 1
+    return at, extent(text, begin, re.compile(";")) + 1
 
 
 def _dedented(text: str, at: int, kept: tuple[int, int]) -> str:

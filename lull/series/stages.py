@@ -18,7 +18,7 @@ from lull.errors import LabError
 from lull.kernels.inputs import Inputs
 from lull.kernels.patches import parse_patch
 from lull.kernels.workspace import Change, decode, encode, plan_changes
-from lull.series.words import Declaration, Entry, Words, message
+from lull.series.description import Declaration, Entry, Words, message
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
 

@@ -25,9 +25,9 @@ from lull.kernels.workspace import (
     decode,
     encode,
 )
+from lull.series.description import Entry, Upstream, Words, message
 from lull.series.evaluate import Known, evaluate
 from lull.series.stages import Read, Step, only, tree_after
-from lull.series.words import Entry, Upstream, Words, message
 
 _NEAR = re.compile(r'^#include "(\w+\.h)"$', re.MULTILINE)
 _FAR = re.compile(r"^#include <([\w/]+\.h)>\n", re.MULTILINE)

@@ -18,9 +18,9 @@ from lull.kernels.source import fetch
 from lull.kernels.workspace import plan_changes, sync
 from lull.model import Arm
 from lull.proof.stamps import Stamps
+from lull.series.assemble import Reader, entries, files, order, planner
 from lull.series.distro import fragment
 from lull.series.pristine import Pristine
-from lull.series.series import Reader, entries, files, order, planner
 from lull.series.stages import Step, final, only
 from tests.kernel_trees import (
     BASE,

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from lull.errors import LabError, LullError, UsageError
+from lull.series.assemble import Reader, files, order, planner, table_of
 from lull.series.pristine import Pristine
-from lull.series.series import Reader, files, order, planner, table_of
 from tests.series.made import project, put, tree
 
 BASE = "6.12"

@@ -13,10 +13,10 @@ from lull.errors import LabError, UsageError
 from lull.kernels.inputs import gather
 from lull.kernels.workspace import plan_changes, reader
 from lull.model import Arm
-from lull.series import series
+from lull.series import assemble
+from lull.series.assemble import Reader, files, order, planner, prove
 from lull.series.mails import NOBODY
 from lull.series.pristine import Pristine
-from lull.series.series import Reader, files, order, planner, prove
 from tests.series.made import HOOK, am, checkout, contents, patch, project, put, tree
 
 BASE = "6.12"
@@ -160,9 +160,9 @@ def test_what_a_later_hook_brings_can_come_early(
 
 
 def test_a_patch_with_nothing_in_it_is_refused(root: Path, pristine: Pristine) -> None:
-    stages = series.stages_of(order(["freeze"], BASE, None, root), root)
+    stages = assemble.stages_of(order(["freeze"], BASE, None, root), root)
     with pytest.raises(LabError, match="nothing in this patch"):
-        series.stages.steps([stages[0], stages[0]], pristine.read)
+        assemble.stages.steps([stages[0], stages[0]], pristine.read)
 
 
 def test_a_hunk_has_three_lines_of_context(root: Path, pristine: Pristine) -> None:
@@ -213,16 +213,16 @@ def test_an_executable_stays_one(root: Path, pristine: Pristine) -> None:
 def test_patches_that_would_give_another_tree_are_never_handed_out(
     root: Path, pristine: Pristine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = series.mails.write
+    real = assemble.mails.write
 
     def wrong(*words: object, **more: object) -> list[tuple[str, bytes]]:
         found = real(*words, **more)  # type: ignore[arg-type]
         return [(name, data.replace(b"int all", b"int odd")) for name, data in found]
 
-    monkeypatch.setattr(series.mails, "write", wrong)
+    monkeypatch.setattr(assemble.mails, "write", wrong)
     with pytest.raises(LabError, match=r"freeze\.c would not be as the lab builds it"):
         made(root, pristine, "freeze")
-    monkeypatch.setattr(series.mails, "write", lambda *a, **k: real(*a, **k)[:-1])
+    monkeypatch.setattr(assemble.mails, "write", lambda *a, **k: real(*a, **k)[:-1])
     with pytest.raises(LabError, match="would not be as the lab builds it"):
         made(root, pristine, "freeze")
 
@@ -257,10 +257,10 @@ def test_a_feature_of_which_nothing_is_said(root: Path, pristine: Pristine) -> N
 
 
 def test_nothing_is_taken_back_by_a_later_patch(root: Path, pristine: Pristine) -> None:
-    stages = series.stages.fine(
-        gather(root, BASE, Arm.LULL), root, ("freeze",), series.entries(root)
+    stages = assemble.stages.fine(
+        gather(root, BASE, Arm.LULL), root, ("freeze",), assemble.entries(root)
     )
     for before, after in pairwise(stages):
         assert before.inputs.overlay.keys() <= after.inputs.overlay.keys()
     with pytest.raises(LabError, match="takes back"):
-        series.stages.steps([stages[1], stages[0]], pristine.read)
+        assemble.stages.steps([stages[1], stages[0]], pristine.read)

@@ -20,8 +20,8 @@ from lull.model import LULL, Arm
 from lull.report.compare import read as read_run
 from lull.report.summary import promise_text
 from lull.series import distro, mails, stages, upstream
+from lull.series.description import WIDTH, Entry, load
 from lull.series.pristine import Pristine
-from lull.series.words import WIDTH, Entry, load
 
 
 class Reader(StrEnum):

@@ -9,8 +9,8 @@ import pytest
 
 from lull.errors import LabError
 from lull.host.files import repo_root
-from lull.series.series import entries
-from lull.series.words import load, message
+from lull.series.assemble import entries
+from lull.series.description import load, message
 from tests.series.made import SAYS, put
 
 
