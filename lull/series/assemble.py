@@ -17,6 +17,7 @@ from lull.kernels.inputs import gather
 from lull.kernels.patches import apply_patch
 from lull.kernels.workspace import Change, decode, encode
 from lull.model import LULL, Arm
+from lull.report import ablation
 from lull.report.compare import read as read_run
 from lull.report.summary import promise_text
 from lull.series import distro, mails, stages, upstream
@@ -99,11 +100,24 @@ def planner(order: Order, root: Path) -> Callable[[stages.Read], list[stages.Ste
     return lambda read: stages.steps(planned, read)
 
 
-def table_of(run: Path, order: Order) -> str:
-    """The table of a run's folder, to be quoted. Raises UsageError where it is no
-    run of what the series is about."""
+def left_out(order: Order, root: Path) -> str:
+    """What a series for upstream is without, on one line; mostly nothing."""
+    if order.reader is not Reader.UPSTREAM:
+        return ""
+    says = entries(root)[order.names[0]].upstream
+    return " ".join(says.left_out.split()) if says else ""
+
+
+def measured_in(run: Path, order: Order, root: Path) -> upstream.Measured:
+    """The tables of a run's folder, to be quoted. Raises UsageError where it is no
+    run of what the series is about, or the series is not all of the feature."""
     if order.reader is not Reader.UPSTREAM:
         raise UsageError("--run is for a cover letter", hint="add --for upstream")
+    if left_out(order, root):
+        raise UsageError(
+            f"the series is not all of {order.names[0]}, and a run's figures are",
+            hint="leave --run out",
+        )
     summary = read_run(run, features(), lambda text: None).summary
     measured = {row.feature for row in summary.rows}
     if summary.base != order.base or not measured & {*order.names}:
@@ -113,7 +127,13 @@ def table_of(run: Path, order: Order) -> str:
             hint=f"lull run {order.names[0]} --base {order.base} --clock insn",
         )
     data = read_input(run / "table.txt", "name the folder of a whole run: --run RUN")
-    return data.decode("utf-8", "replace").strip()
+    # The table of a run with --ablate begins with that of the steps.
+    table = data.decode("utf-8", "replace").strip()
+    every = ablation.render(summary).strip()
+    table = table.removeprefix(every).strip()
+    mine = tuple(step for step in summary.steps if step.feature in order.names)
+    shares = ablation.render(summary.model_copy(update={"steps": mine}))
+    return upstream.Measured(table, shares.strip())
 
 
 def files(
@@ -121,15 +141,15 @@ def files(
     steps: Sequence[stages.Step],
     pristine: Pristine,
     root: Path,
-    table: str | None = None,
+    measured: upstream.Measured | None = None,
 ) -> dict[str, bytes]:
     """The files of a series by their names. Raises LabError where what git wrote
-    would not give what was planned. ``table`` is for the cover letter."""
+    would not give what was planned. ``measured`` is for the cover letter."""
     cover = None
     if order.reader is Reader.UPSTREAM:
         one = upstream_of(order, root)
         said = evidence(one.name, root)
-        cover = upstream.cover(one, table, order.base, said)
+        cover = upstream.cover(one, measured, order.base, said)
     else:
         steps = [_with_evidence(step, root) for step in steps]
     numbered = order.reader is not Reader.DISTRO

@@ -14,7 +14,7 @@ from lull.host.progress import open_progress
 from lull.kernels import source
 from lull.kernels.bases import DEFAULT_BASE, Base, load_base
 from lull.kernels.cache import Cache
-from lull.series.assemble import Reader, files, order, planner, table_of
+from lull.series.assemble import Reader, files, left_out, measured_in, order, planner
 from lull.series.folder import publish, refuse
 from lull.series.mails import need_git
 from lull.series.pristine import Pristine, look
@@ -45,7 +45,7 @@ def series_command(
     wanted = order(features, base, reader, root)
     refuse(output)
     need_git()
-    table = None if run is None else table_of(run, wanted)
+    measured = None if run is None else measured_in(run, wanted, root)
     plan = planner(wanted, root)
     pristine = look(tree, record) if tree else _sources(record)
     try:
@@ -58,11 +58,13 @@ def series_command(
             where=str(tree),
             hint=f"a tree of Linux {base} as it was released",
         ) from error
-    made = files(wanted, steps, pristine, root, table)
+    made = files(wanted, steps, pristine, root, measured)
     publish(output, made)
     added = [name for name in wanted.names if name not in features]
     if added:
         print(f"with {', '.join(added)}, which is needed")
+    if left := left_out(wanted, root):
+        print(f"not all of {wanted.names[0]}: {left}")
     patches = sum(name.endswith(".patch") for name in made)
     print(f"{patches} patches for Linux {pristine.version} in {shown_path(output)}")
 

@@ -53,7 +53,9 @@ class Upstream(Record):
     true: tuple[str, ...] = ()  #: functions that are true in the best mode,
     false: tuple[str, ...] = ()  #: those that are not,
     drop: tuple[str, ...] = ()  #: and those that only tests and figures need
-    skip: tuple[str, ...] = ()  #: hooks that are for comparison alone
+    skip: tuple[str, ...] = ()  #: hooks for comparison alone, or left out
+    #: Of a series that is not all of the feature: what it is without, and why.
+    left_out: str = ""
     rename: Mapping[str, str] = {}
     words: Mapping[str, Words] = {}  #: by hook, where its own speak of modes
     declare: tuple[Declaration, ...] = ()

@@ -205,25 +205,50 @@ def _words(says: Upstream, hook: Path) -> Words:
     return words
 
 
-def cover(room: Room, table: str | None, base: str, evidence: str) -> tuple[str, str]:
+@dataclass(frozen=True)
+class Measured:
+    """What a run's folder has for a letter, to be quoted."""
+
+    table: str
+    steps: str = ""  #: what each step brings; empty where none was taken out
+
+
+def cover(
+    room: Room, measured: Measured | None, base: str, evidence: str
+) -> tuple[str, str]:
     """The subject and the text of the cover letter.
 
-    ``table`` is what a run has measured; without it the letter says that its
-    place is empty. No figure comes from here.
+    Without ``measured``, or its part of the steps, the letter says that the place
+    is empty. No figure comes from here; what is not all of a feature has none.
     """
+    tests = (
+        f"Tests\n{room.says.tests.strip()}\n"
+        f"All of them: make proof FEATURE={room.name} BASE={base}"
+    )
+    if room.says.left_out:
+        left = f"What is not in it\n{room.says.left_out.strip()}"
+        text = "\n\n".join([room.says.cover.text.strip(), left, _NO_FIGURES, tests])
+        return room.says.cover.title, text
     parts = [
         room.says.cover.text.strip(),
-        f"What it brings\n{table or _NO_TABLE}",
-        f"What each patch brings alone\n{_NO_ABLATION}",
+        f"What it brings\n{measured.table if measured else _NO_TABLE}",
+        "What each step brings\n"
+        f"{(measured.steps if measured else '') or _no_steps(room.name, base)}",
         "How it was measured\n"
         "In one kernel that has both ways, this series' (lull) and the kernel's own\n"
         f"(stock), behind a switch: lull run {room.name} --base {base} --clock insn\n\n"
         f"{evidence}",
-        f"Tests\n{room.says.tests.strip()}\n"
-        f"All of them: make proof FEATURE={room.name} BASE={base}",
+        tests,
     ]
     return room.says.cover.title, "\n\n".join(parts)
 
 
 _NO_TABLE = "[empty: no run was named. lull series ... --run RUN puts its table here]"
-_NO_ABLATION = "[empty: it has not been measured]"
+_NO_FIGURES = "What it brings\n[empty: the feature's figures are of all of it]"
+
+
+def _no_steps(name: str, base: str) -> str:
+    return (
+        "[empty: in no run that was named. It is of:\n"
+        f"lull run {name} --base {base} --clock insn --ablate]"
+    )

@@ -9,8 +9,11 @@ from pathlib import Path
 import pytest
 
 from lull.errors import LabError, LullError, UsageError
-from lull.series.assemble import Reader, files, order, planner, table_of
+from lull.model import Summary
+from lull.report.ablation import render
+from lull.series.assemble import Reader, files, measured_in, order, planner
 from lull.series.pristine import Pristine
+from lull.series.upstream import Measured
 from tests.series.made import project, put, tree
 
 BASE = "6.12"
@@ -103,10 +106,12 @@ def pristine(tmp_path: Path) -> Pristine:
     return Pristine(place, "6.12.117")
 
 
-def made(root: Path, pristine: Pristine, table: str | None = None) -> dict[str, str]:
+def made(
+    root: Path, pristine: Pristine, measured: Measured | None = None
+) -> dict[str, str]:
     wanted = order(["freeze"], BASE, Reader.UPSTREAM, root)
     steps = planner(wanted, root)(pristine.read)
-    found = files(wanted, steps, pristine, root, table)
+    found = files(wanted, steps, pristine, root, measured)
     return {name: data.decode() for name, data in found.items()}
 
 
@@ -141,7 +146,7 @@ def test_a_cover_letter_has_the_places_of_what_was_not_measured(
 ) -> None:
     letter = made(root, pristine)["0000-cover-letter.patch"]
     assert "Subject: [PATCH 0/1] freezer: wait\n" in letter
-    for part in ("Why all of it.", "[empty: no run was named", "[empty: it has not"):
+    for part in ("Why all of it.", "[empty: no run was named", "[empty: in no run"):
         assert part in letter
     assert "lull run freeze --base 6.12 --clock insn" in letter
     assert "1 file" in letter or "2 files" in letter
@@ -149,7 +154,7 @@ def test_a_cover_letter_has_the_places_of_what_was_not_measured(
 
 
 def test_a_runs_table_is_quoted(root: Path, pristine: Pristine) -> None:
-    letter = made(root, pristine, "a b\n1 2")["0000-cover-letter.patch"]
+    letter = made(root, pristine, Measured("a b\n1 2"))["0000-cover-letter.patch"]
     assert "What it brings\na b\n1 2\n\n" in letter
     assert "no run was named" not in letter
 
@@ -182,22 +187,68 @@ def run_folder(place: Path, feature: str, base: str = BASE) -> Path:
     return place
 
 
+def test_what_each_step_brings_is_quoted_once(root: Path, tmp_path: Path) -> None:
+    place = run_folder(tmp_path / "run", "freeze")
+    summary = json.loads((place / "summary.json").read_text())
+    share = {
+        "feature": "freeze",
+        "workload": "load",
+        "params": {},
+        "metric": "time",
+        "step": "dead",
+        "text": "who is dead is not visited",
+        "alone": "lull+dead",
+        "without": "lull-dead",
+        "none": "lull=none",
+        "ratio": 0.5,
+    }
+    summary["steps"] = [share]
+    put(place / "summary.json", json.dumps(summary))
+    steps = render(Summary.model_validate(summary)).strip()
+    assert "dead" in steps
+    put(place / "table.txt", f"{steps}\n\nthe table\n")
+    wanted = order(["freeze"], BASE, Reader.UPSTREAM, root)
+    found = measured_in(place, wanted, root)
+    assert found == Measured("the table", steps)
+
+
+def test_the_letter_has_what_each_step_brings(root: Path, pristine: Pristine) -> None:
+    found = made(root, pristine, Measured("a b", "step dead"))
+    letter = found["0000-cover-letter.patch"]
+    assert "What each step brings\nstep dead\n\n" in letter
+    assert "[empty:" not in letter
+
+
+def test_what_is_not_all_of_a_feature_says_so_and_has_no_figures(
+    root: Path, pristine: Pristine, tmp_path: Path
+) -> None:
+    change(root, 'tests = "Some."', 'tests = "Some."\nleft_out = "The walk."')
+    letter = made(root, pristine)["0000-cover-letter.patch"]
+    assert "What is not in it\nThe walk.\n\n" in letter
+    assert "Evidence:" not in letter and "lull run" not in letter
+    wanted = order(["freeze"], BASE, Reader.UPSTREAM, root)
+    with pytest.raises(UsageError, match="not all of freeze"):
+        measured_in(run_folder(tmp_path / "run", "freeze"), wanted, root)
+
+
 def test_it_has_to_be_a_run_of_that(root: Path, tmp_path: Path) -> None:
     wanted = order(["freeze"], BASE, Reader.UPSTREAM, root)
-    assert table_of(run_folder(tmp_path / "run", "freeze"), wanted) == "the table"
+    assert measured_in(
+        run_folder(tmp_path / "run", "freeze"), wanted, root
+    ) == Measured("the table")
     for other in (
         run_folder(tmp_path / "other", "zfree"),
         run_folder(tmp_path / "old", "freeze", "6.1"),
     ):
         with pytest.raises(UsageError, match="a run of"):
-            table_of(other, wanted)
+            measured_in(other, wanted, root)
     with pytest.raises(UsageError, match="no run"):
-        table_of(tmp_path / "nowhere", wanted)
+        measured_in(tmp_path / "nowhere", wanted, root)
     (tmp_path / "run/table.txt").unlink()
     with pytest.raises(UsageError, match="cannot be read"):
-        table_of(tmp_path / "run", wanted)
+        measured_in(tmp_path / "run", wanted, root)
     with pytest.raises(UsageError, match="for a cover letter"):
-        table_of(tmp_path / "run", order(["freeze"], BASE, None, root))
+        measured_in(tmp_path / "run", order(["freeze"], BASE, None, root), root)
 
 
 def test_a_feature_of_which_nobody_has_said_what_it_comes_to(root: Path) -> None:
