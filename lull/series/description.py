@@ -45,6 +45,15 @@ class Edit(Record):
     new: str
 
 
+class Part(Record):
+    """A patch that a hook gives before its own: of two things that it does, the
+    first, and how its files are without the second."""
+
+    hook: str
+    words: Words
+    without: tuple[Edit, ...] = Field(min_length=1)
+
+
 class Upstream(Record):
     """What a feature comes to without modes and tests (``lull.series.upstream``)."""
 
@@ -58,6 +67,7 @@ class Upstream(Record):
     left_out: str = ""
     rename: Mapping[str, str] = {}
     words: Mapping[str, Words] = {}  #: by hook, where its own speak of modes
+    part: tuple[Part, ...] = ()
     declare: tuple[Declaration, ...] = ()
     edit: tuple[Edit, ...] = ()
 
@@ -82,6 +92,7 @@ class Entry(Record):
         found = [self.whole, self.core]
         if self.upstream is not None:
             found += [self.upstream.cover, *self.upstream.words.values()]
+            found += [part.words for part in self.upstream.part]
         return [words.text for words in found if words is not None]
 
 

@@ -25,7 +25,7 @@ from lull.kernels.workspace import (
     decode,
     encode,
 )
-from lull.series.description import Entry, Upstream, Words, message
+from lull.series.description import Edit, Entry, Upstream, Words, message
 from lull.series.evaluate import Known, evaluate
 from lull.series.stages import Read, Step, only, tree_after
 
@@ -92,23 +92,41 @@ def steps(room: Room, read: Read) -> list[Step]:
     before: dict[str, Change] = {}
     used: set[int] = set()
     for count, hook in enumerate(kept, 1):
-        after = _tree(room, kept[:count], read, used)
-        changes = {
-            path: change
-            for path, change in after.items()
-            if change != before.get(path, Change(read(path)))
-        }
-        before |= changes
-        if changes:
-            done.append(Step(_words(room.says, hook), changes))
+        whole = _tree(room, kept[:count], read, used)
+        stages = [
+            (part.words, _without(room, whole, part.without))
+            for part in room.says.part
+            if part.hook == hook.stem
+        ]
+        for words, after in [*stages, (None, whole)]:
+            changes = {
+                path: change
+                for path, change in after.items()
+                if change != before.get(path, Change(read(path)))
+            }
+            before |= changes
+            if changes:
+                done.append(Step(words or _words(room.says, hook), changes))
     if idle := [edit.old for n, edit in enumerate(room.says.edit) if n not in used]:
         raise _unfit(room, f"there is nothing to replace: {idle[0]!r}")
+    return done
+
+
+def _without(
+    room: Room, whole: Mapping[str, Change], edits: Sequence[Edit]
+) -> dict[str, Change]:
+    """The files of a hook as they are before the second thing that it does."""
+    done = dict(whole)
+    for edit in edits:
+        text = decode(done[edit.file].data or b"") if edit.file in done else ""
+        done[edit.file] = Change(encode(_once(room, text, edit.old, edit.new)))
     return done
 
 
 def _kept(room: Room) -> list[Path]:
     stems = [hook.stem for hook in room.inputs.hooks]
     named = [*room.says.skip, *room.says.words, *(d.hook for d in room.says.declare)]
+    named += [part.hook for part in room.says.part]
     if unknown := sorted(set(named) - set(stems)):
         raise _unfit(room, f"there is no hook {unknown[0]}; there is: {stems}")
     return [hook for hook in room.inputs.hooks if hook.stem not in room.says.skip]

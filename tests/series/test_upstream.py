@@ -259,6 +259,28 @@ def test_a_feature_of_which_nobody_has_said_what_it_comes_to(root: Path) -> None
     assert "--for distro" in caught.value.hint
 
 
+def test_a_hook_that_does_two_things_is_two_patches(
+    root: Path, pristine: Pristine
+) -> None:
+    says = root / "features/freeze/series.toml"
+    part = """
+[[upstream.part]]
+hook = "0002-wait"
+words = { title = "freezer: have it", text = "Why first." }
+without = [{ file = "kernel/freezer.c", old = "\\tfreezer_wait();\\n", new = "" }]
+"""
+    put(says, says.read_text() + part)
+    _, first, second = made(root, pristine).values()
+    assert "[PATCH 1/2] freezer: have it\n\nWhy first.\n---" in first
+    assert "+static void freezer_wait(void)" in first
+    assert "[PATCH 2/2] freezer: wait for it\n" in second
+    added = [ln for ln in second.split("\n") if ln.startswith("+")]
+    assert added == ["+++ b/kernel/freezer.c", "+\tfreezer_wait();"]
+    change(root, "freezer_wait();", "freezer_waits();")
+    with pytest.raises(LabError, match="not one of it, but 0"):
+        made(root, pristine)
+
+
 def test_it_is_of_one_feature(root: Path) -> None:
     with pytest.raises(UsageError, match="one feature"):
         order(["freeze", "thaw"], BASE, Reader.UPSTREAM, root)
