@@ -164,7 +164,7 @@ def steps(stages: Sequence[Stage], read: Read) -> list[Step]:
     done: list[Step] = []
     before: dict[str, Change] = {}
     for stage in stages:
-        after = with_early(tree_after(stage.inputs, read), stage.early)
+        after = with_early(tree_after(stage.inputs, read), stage.early, read)
         changes = {p: c for p, c in after.items() if before.get(p) != c}
         if gone := before.keys() - after.keys():
             raise LabError(f"{stage.words.title}: takes back {min(gone)}")
@@ -176,12 +176,13 @@ def steps(stages: Sequence[Stage], read: Read) -> list[Step]:
 
 
 def with_early(
-    tree: Mapping[str, Change], early: Sequence[Declaration]
+    tree: Mapping[str, Change], early: Sequence[Declaration], read: Read
 ) -> dict[str, Change]:
     """The files with those lines that they do not have yet."""
     done = dict(tree)
     for line in early:
-        text = decode(tree[line.file].data or b"") if line.file in tree else ""
+        now = done.get(line.file, Change(read(line.file)))
+        text = decode(now.data or b"")
         if f"\n{line.text}\n" in text:
             continue
         if text.count(f"\n{line.after}\n") != 1:
@@ -191,7 +192,7 @@ def with_early(
                 hint="mend [[early]] in series.toml",
             )
         new = text.replace(f"\n{line.after}\n", f"\n{line.after}\n{line.text}\n")
-        done[line.file] = replace(tree[line.file], data=encode(new))
+        done[line.file] = replace(now, data=encode(new))
     return done
 
 
