@@ -30,9 +30,11 @@ struct scene {
 	unsigned int asking;
 	int error;
 	/* By device: callbacks that are called, as bits of their phases; others may not. */
-	unsigned int called[4];
+	unsigned int called[5];
 	/* The same, of those that stock calls or does not, as it comes. */
-	unsigned int may_be[4];
+	unsigned int may_be[5];
+	/* Down, the first of these comes after the second, if they differ. */
+	unsigned int after[2];
 };
 
 #define DOWN (1u << SUSPEND)
@@ -66,9 +68,47 @@ static const struct scene scenes[] = {
 		.text = "device d0 suspend=0\n"
 			"device d1 async supplier=d0 suspend=0\n"
 			"device d2 suspend=0\n",
-		.event = "d2 suspend adopt 1",
+		.event = "d2 suspend adopt 1 2",
 		.called = { DOWN, 0, DOWN },
 		.may_be = { 0, DOWN, 0 },
+	},
+	/*
+	 * The walk waits in d2 until d3 has moved d1 away, which d3 starts when it has ended,
+	 * while d2 sleeps: nobody would wake d1 again.
+	 */
+	{
+		.name = "start",
+		.text = "device d0 suspend=0 resume=0\n"
+			"device d1 async parent=d0 suspend=0 resume=0\n"
+			"device d2 suspend=300000 resume=0\n"
+			"device d3 async parent=d1 supplier=d2 suspend=0 resume=0\n",
+		.event = "d3 suspend move 1",
+		.called = { DOWN | UP, 0, DOWN | UP, DOWN | UP },
+	},
+	/*
+	 * While d4 sleeps the walk comes to d2, and waits for d3, a worker, which waits for d4.
+	 * Then d1 is a child of d3, too, and behind the walk; if it was slow, before it.
+	 */
+	{
+		.name = "below",
+		.text = "device d0 suspend=0\n"
+			"device d1 suspend=0\n"
+			"device d2 suspend=0\n"
+			"device d3 async parent=d2 suspend=0\n"
+			"device d4 async parent=d3 suspend=500000\n",
+		.event = "d4 suspend adopt 1 3",
+		.called = { DOWN, 0, DOWN, DOWN, DOWN },
+		.may_be = { 0, DOWN, 0, 0, 0 },
+	},
+	/* All that d0 comes after is sync, until d1 is moved below it. */
+	{
+		.name = "alone",
+		.text = "device d0 suspend=0\n"
+			"device d1 async suspend=300000\n"
+			"device d2 suspend=0\n",
+		.event = "d2 suspend adopt 1 0",
+		.called = { DOWN, DOWN, DOWN },
+		.after = { 0, 1 },
 	},
 	/* The walk has not come to d0, whose request is pending, when d1 fails. */
 	{
@@ -150,6 +190,11 @@ static unsigned int count_unserved(const struct scene *scene)
 	return unserved;
 }
 
+static bool comes_before(const struct call *call, const struct call *first)
+{
+	return call != first && call->begin < first->end;
+}
+
 static void compare(const struct scene *scene, struct faults *f)
 {
 	for (unsigned int i = 0; i < tree.n; i++) {
@@ -161,6 +206,8 @@ static void compare(const struct scene *scene, struct faults *f)
 			f->wrong += !due && called && !(scene->may_be[i] & (1u << k));
 		}
 	}
+	f->early += comes_before(&tree.nodes[scene->after[0]].done[SUSPEND],
+				 &tree.nodes[scene->after[1]].done[SUSPEND]);
 }
 
 static int midway_round(const struct job_case *c, const char *mode, struct sample *s)

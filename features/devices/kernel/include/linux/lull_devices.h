@@ -56,7 +56,7 @@ LULL_SAFEGUARDS(DEVICES, devices, {
 	LULL_DEVICES_WORD,	/* PM9: what several write is written as an atomic */
 	LULL_DEVICES_WALK_ROOM,	/* PM10: also of those that the walk starts */
 	LULL_DEVICES_MUST_RESUME,	/* PM6: what orders nothing resumes nobody */
-	LULL_DEVICES_MOVED,	/* PM7: before it waits the walk sees to who was moved */
+	LULL_DEVICES_MOVED,	/* PM7: who is moved in a phase is not lost */
 	LULL_DEVICES_REQUESTS,	/* PM4: an error leaves runtime PM of the rest alone */
 	LULL_DEVICES_LATCH,	/* a phase keeps to the mode in which it began */
 });

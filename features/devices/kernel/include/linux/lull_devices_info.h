@@ -10,7 +10,7 @@
  * struct lull_dpm - a device in the phase that is under way
  * @node: in the list of those that a thread starts or handles next
  * @missing: of an async device, dependencies that have not ended; a hint
- * @heirs: async devices whose @missing it is counted in
+ * @heirs: there are async devices whose @missing it is counted in
  * @claim: number of the phase; its lowest bit is set once somebody handles it
  * @room: of who has claimed it: it may have to wait, and is counted
  * @async: it may be handled by a worker; power.async_suspend shares its word
@@ -18,6 +18,7 @@
  * @alone: it is sync, and so are all it comes after
  * @left: an error has kept device_suspend_late() from it: device_resume_early()
  *	has nothing to undo
+ * @passed: the walk has come to it, and left it to who will have started it
  *
  * Several CPUs write these at once, each in one access of a whole word: they
  * share no word with any of the bit fields around them.
@@ -26,12 +27,13 @@ struct lull_dpm {
 #ifdef CONFIG_LULL_DEVICES
 	struct list_head node;
 	atomic_t missing;
-	unsigned int heirs;
 	unsigned int claim;
+	bool heirs;
 	bool room;
 	bool async;
 	bool alone;
 	bool left;
+	bool passed;
 #endif
 };
 

@@ -217,12 +217,15 @@ static void lull_one_more(struct device *superior, void *arg)
 	/* What is left of an earlier phase is of no account: see below. */
 	if (!lull_is_async(dev) && !lull_is_async(superior))
 		return;
-	if (!lull_in_phase(superior))
+	/* Behind it in the list, against the order: it is waited for all the same. */
+	if (!lull_in_phase(superior)) {
+		dev->power.lull.alone = false;
 		return;
+	}
 	if (!lull_walk.phase->down)
 		swap(first, then);
 	if (lull_is_async(then)) {
-		first->power.lull.heirs++;
+		first->power.lull.heirs = true;
 		atomic_inc(&then->power.lull.missing);
 	} else if (lull_is_async(first)) {
 		then->power.lull.alone = false;
@@ -234,8 +237,9 @@ static void lull_enter(struct device *dev, bool late)
 {
 	reinit_completion(&dev->power.completion);
 	atomic_set(&dev->power.lull.missing, late);
-	dev->power.lull.heirs = 0;
+	dev->power.lull.heirs = false;
 	dev->power.lull.room = false;
+	dev->power.lull.passed = false;
 	dev->power.lull.async = lull_may_be_async(dev);
 	dev->power.lull.alone = !dev->power.lull.async && !late;
 	/* Pairs with the claim of whoever is first. */

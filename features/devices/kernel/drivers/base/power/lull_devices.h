@@ -114,21 +114,59 @@ static struct device *lull_overdue_of(struct list_head *list)
 }
 
 /*
- * With dpm_list_mtx: who was moved to dpm_list before anybody handled it. The phase
- * that undoes this one does not come to it: nobody handles it, as on stock, and nobody
- * waits for it.
+ * With dpm_list_mtx, on the way down: nobody handles @dev, as on stock, which does not
+ * come to it; nobody waits for it, and nobody starts it.
  */
-static void lull_let_go(void)
+static void lull_let_go(struct device *dev)
+{
+	if (!lull_is_unclaimed(dev) || !lull_claim(dev))
+		return;
+	if (lull_is_async(dev) && atomic_dec_and_test(&lull_walk.unclaimed))
+		lull_wake_walker();
+	complete_all(&dev->power.completion);
+}
+
+static bool lull_is_listed(struct device *dev, struct list_head *list)
+{
+	struct device *other;
+
+	list_for_each_entry(other, list, power.entry)
+		if (other == dev)
+			return true;
+	return false;
+}
+
+/*
+ * With dpm_list_mtx, which who moves @dev has. What lies where the walk does not come
+ * to it any more is let go at once on the way down, before who waits for it, or who has
+ * ended and starts it. On the way up it is asleep, and the walk looks for it.
+ */
+static void lull_moved(struct device *dev)
+{
+	const struct lull_dpm_phase *phase = lull_walk.phase;
+
+	if (!lull_devices_guarded(LULL_DEVICES_MOVED))
+		return;
+	WRITE_ONCE(lull_has_moved, true);
+	WRITE_ONCE(lull_ever_moved, true);
+	if (!lull_walking || !phase->down || lull_is_listed(dev, phase->from))
+		return;
+	/* The walk has come to it, and others start it. */
+	if (dev->power.lull.passed && lull_is_listed(dev, phase->to))
+		return;
+	lull_let_go(dev);
+}
+
+/*
+ * Who was given back since it was moved to dpm_list. The phase that undoes this one
+ * does not come to it.
+ */
+static void lull_let_all_go(void)
 {
 	struct device *dev;
 
-	list_for_each_entry(dev, &dpm_list, power.entry) {
-		if (!lull_is_unclaimed(dev) || !lull_claim(dev))
-			continue;
-		if (lull_is_async(dev))
-			atomic_dec(&lull_walk.unclaimed);
-		complete_all(&dev->power.completion);
-	}
+	list_for_each_entry(dev, &dpm_list, power.entry)
+		lull_let_go(dev);
 }
 
 /*
@@ -141,7 +179,7 @@ static struct device *lull_next_overdue(void)
 	struct device *dev;
 
 	if (lull_walk.phase->down)
-		lull_let_go();
+		lull_let_all_go();
 	dev = lull_overdue_of(lull_walk.phase->to);
 	if (!dev && !lull_walk.phase->down)
 		dev = lull_overdue_of(&dpm_list);
@@ -161,6 +199,7 @@ static void lull_start_overdue(void)
 	WRITE_ONCE(lull_has_moved, false);
 	while ((dev = lull_next_overdue())) {
 		mutex_unlock(&dpm_list_mtx);
+		lull_walk.here++;
 		lull_handle_here(dev);
 		lull_put(dev);
 		mutex_lock(&dpm_list_mtx);
@@ -175,8 +214,7 @@ static void lull_start_overdue(void)
  */
 static bool lull_leaves_behind(void)
 {
-	return lull_walk.passed || (READ_ONCE(lull_has_moved) &&
-				    lull_devices_guarded(LULL_DEVICES_MOVED));
+	return lull_walk.passed || READ_ONCE(lull_has_moved);
 }
 
 /*
@@ -190,7 +228,7 @@ static bool lull_may_need_overdue(struct device *dev)
 
 	if (!lull_leaves_behind())
 		return false;
-	if (dev->power.lull.alone && list_empty(links))
+	if (lull_is_alone(dev) && list_empty(links))
 		return false;
 	return !lull_is_ready(dev);
 }
@@ -219,6 +257,7 @@ static bool lull_passes_over(struct device *dev)
 		return true;
 	if (lull_walk.mode != LULL_DEVICES_LULL || !lull_is_async(dev))
 		return false;
+	dev->power.lull.passed = true;
 	lull_walk.passed = true;
 	return true;
 }
@@ -293,6 +332,7 @@ void __lull_devices_walk(enum lull_devices_phase nr)
 	lull_walk.passed = false;
 	lull_walk.here = 0;
 	WRITE_ONCE(lull_has_moved, false);
+	WRITE_ONCE(lull_ever_moved, false);
 	lull_walking = true;
 	lull_enter_all(&async);
 	lull_start_all(&async, &end);

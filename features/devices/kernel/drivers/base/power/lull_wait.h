@@ -17,7 +17,7 @@ static inline bool lull_is_childless(struct device *dev)
 
 #ifdef CONFIG_LULL_DEVICES
 
-/* A walk of the feature is under way; of that thread alone. */
+/* A walk of the feature is under way; of that thread, and of who has dpm_list_mtx. */
 static bool lull_walking;
 
 /*
@@ -26,16 +26,22 @@ static bool lull_walking;
  */
 static bool lull_has_moved;
 
-static inline void lull_moved(void)
+/* The same, and since the phase began: what it had counted then may not hold. */
+static bool lull_ever_moved;
+
+static void lull_moved(struct device *dev);
+
+/* All that @dev comes after in the phase was sync when it began, and still is. */
+static inline bool lull_is_alone(struct device *dev)
 {
-	WRITE_ONCE(lull_has_moved, true);
+	return dev->power.lull.alone && !READ_ONCE(lull_ever_moved);
 }
 
 /* The walk has seen to all that a sync device comes after; on the way up. */
 static inline bool lull_no_superior(struct device *dev, bool async)
 {
 	return static_branch_unlikely(&lull_devices_key) && !async &&
-	       lull_walking && dev->power.lull.alone &&
+	       lull_walking && lull_is_alone(dev) &&
 	       list_empty(&dev->links.suppliers);
 }
 
@@ -43,7 +49,7 @@ static inline bool lull_no_superior(struct device *dev, bool async)
 static inline bool lull_no_subordinate(struct device *dev, bool async)
 {
 	return static_branch_unlikely(&lull_devices_key) && !async &&
-	       lull_walking && dev->power.lull.alone &&
+	       lull_walking && lull_is_alone(dev) &&
 	       list_empty(&dev->links.consumers);
 }
 
@@ -165,7 +171,7 @@ static inline bool lull_resumes_nothing(struct device_link *link)
 	return false;
 }
 
-static inline void lull_moved(void) { }
+static inline void lull_moved(struct device *dev) { }
 static inline void lull_removed(struct device *dev) { }
 static inline bool lull_no_children(struct device *dev) { return false; }
 static inline bool lull_no_suppliers(struct device *dev) { return false; }

@@ -13,8 +13,8 @@
  *	event	"NAME PHASE fail ERRNO", "NAME PHASE wakeup", "NAME PHASE remove",
  *		"NAME PHASE unlink", "NAME PHASE mode NUMBER", "NAME PHASE ask" (for
  *		a runtime resume), "NAME PHASE move INDEX" (of another, to the end of
- *		dpm_list), "NAME PHASE adopt INDEX": when the callback is called,
- *		until the record is cleared
+ *		dpm_list), "NAME PHASE adopt INDEX PARENT" (both indices): when the
+ *		callback is called, until the record is cleared
  *	mark	"NAME skip", "NAME woken", "NAME used", "NAME runtime": see tree.h
  *	state	a line for each device: see tree_state_show()
  */
@@ -67,8 +67,8 @@ static const char * const tree_events[] = {
 struct tree_event {
 	enum tree_event_kind kind;
 	int node, phase;
-	/* The error, the mode or whom it moves. */
-	u32 number;
+	/* The error, the mode or whom it moves, and below whom. */
+	u32 number, parent;
 };
 
 /* Against writers of the files; callbacks run while those are frozen. */
@@ -150,7 +150,7 @@ static int happen(const struct tree_event *event, struct device *dev)
 	case TREE_MOVE:
 		return tree_move_last(tree, event->number);
 	case TREE_ADOPT:
-		return tree_move_below(tree, event->number, dev);
+		return tree_move_below(tree, event->number, event->parent);
 	default:
 		return 0;
 	}
@@ -420,7 +420,7 @@ static const struct file_operations record_fops = {
 
 static int read_event(char *text, struct tree_event *event)
 {
-	char *words[4] = { };
+	char *words[5] = { };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(words) && text; i++)
 		words[i] = strsep(&text, " ");
@@ -432,10 +432,13 @@ static int read_event(char *text, struct tree_event *event)
 	if (event->node < 0 || event->phase < 0 || (int)event->kind < 0)
 		return -EINVAL;
 	switch (event->kind) {
+	case TREE_ADOPT:
+		if (!words[4] || kstrtou32(words[4], 10, &event->parent))
+			return -EINVAL;
+		fallthrough;
 	case TREE_FAIL:
 	case TREE_MODE:
 	case TREE_MOVE:
-	case TREE_ADOPT:
 		return words[3] ? kstrtou32(words[3], 10, &event->number) : -EINVAL;
 	default:
 		return 0;

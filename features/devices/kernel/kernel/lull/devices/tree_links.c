@@ -92,15 +92,15 @@ int tree_move_last(struct tree *tree, u32 nr)
  * tree_move_below - give a device another parent, and move it behind that one
  * @tree: of the device
  * @nr: its index
- * @parent: the new parent, whose index is higher
+ * @below: index of the new parent
  *
  * Return: 0, or a negative errno.
  */
-int tree_move_below(struct tree *tree, u32 nr, struct device *parent)
+int tree_move_below(struct tree *tree, u32 nr, u32 below)
 {
-	struct device *dev = to_move(tree, nr);
+	struct device *dev = to_move(tree, nr), *parent = to_move(tree, below);
 
-	if (!dev)
+	if (!dev || !parent || dev == parent)
 		return -ENODEV;
 	tree->nodes[nr].moved = true;
 	return device_move(dev, parent, DPM_ORDER_DEV_AFTER_PARENT);
