@@ -8,7 +8,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from secrets import token_hex
 
-from lull.errors import UsageError
+from lull.host.files import unwritable
+
+_HINT = "name a folder that you may write: -o DIR"
 
 
 def need_folder(folder: Path) -> None:
@@ -20,7 +22,7 @@ def need_folder(folder: Path) -> None:
         probe.touch()
         probe.unlink()
     except OSError as error:
-        raise _refused(folder, error) from error
+        raise unwritable(folder, _HINT, error) from error
 
 
 def put(source: Path, names: Iterable[str], folder: Path) -> list[Path]:
@@ -32,16 +34,8 @@ def put(source: Path, names: Iterable[str], folder: Path) -> list[Path]:
             shutil.copyfile(source / name, new)
             new.replace(folder / name)
         except OSError as error:
-            raise _refused(folder, error) from error
+            raise unwritable(folder, _HINT, error) from error
         finally:
             new.unlink(missing_ok=True)
         placed.append(folder / name)
     return placed
-
-
-def _refused(folder: Path, error: OSError) -> UsageError:
-    return UsageError(
-        f"cannot be written: {error.strerror or error}",
-        where=str(folder),
-        hint="name a folder that you may write: -o DIR",
-    )

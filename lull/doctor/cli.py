@@ -22,10 +22,11 @@ from lull.doctor.model import Budget, to_json
 from lull.doctor.render import render
 from lull.doctor.textfile import textfile
 from lull.errors import CannotRun, ExpectationMissed, UsageError
-from lull.host.files import repo_root, write_file, write_output
+from lull.host.files import repo_root, save_output
 from lull.vm.console import show
 
 _STDOUT = Path("-")
+_MAY_WRITE = "name a file that you may write"
 
 
 def doctor_command(
@@ -63,7 +64,8 @@ def doctor_command(
     Budgets are of resume, freeze, thaw and sync, medians of what is in the log.
     """
     if collector is not None:
-        _save(collector, build_collector(repo_root()).read_bytes(), 0o755)
+        program = build_collector(repo_root()).read_bytes()
+        save_output(collector, program, _MAY_WRITE, 0o755)
         print(f"wrote {collector}: there, as root: ./{collector.name} collect FOLDER")
         return
     if from_ is not None and on is not None:
@@ -83,22 +85,10 @@ def doctor_command(
         for line in render(report):
             print(show(line.encode("utf-8", "replace")))
         if json_file is not None:
-            _save(json_file, to_json(report).encode())
+            save_output(json_file, to_json(report).encode(), _MAY_WRITE)
     if textfile_ is not None:
-        _save(textfile_, textfile(report).encode())
+        save_output(textfile_, textfile(report).encode(), _MAY_WRITE)
     _hold(report.budgets)
-
-
-def _save(path: Path, data: bytes, mode: int | None = None) -> None:
-    try:
-        if mode is None:
-            write_output(path, data)
-        else:
-            write_file(path, data, mode)
-    except OSError as error:
-        raise UsageError(
-            f"cannot be written: {error.strerror or error}", where=str(path)
-        ) from error
 
 
 def _hold(budgets: tuple[Budget, ...]) -> None:

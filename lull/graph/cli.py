@@ -18,7 +18,7 @@ from lull.graph.perfetto import to_json
 from lull.graph.suspect import Run, not_in_order, recorded_names, runs, suspects
 from lull.graph.tree import graph
 from lull.graph.whatif import predict
-from lull.host.files import write_output
+from lull.host.files import save_output
 from lull.trees.model import Phase
 from lull.vm.console import show
 
@@ -106,7 +106,8 @@ def graph_command(
         )
     _print(lines)
     if perfetto is not None:
-        _write(perfetto, to_json(found.cycle, found.graph, found.paths.values()))
+        data = to_json(found.cycle, found.graph, found.paths.values()).encode()
+        save_output(perfetto, data, "name a file that you may write: --perfetto FILE")
 
 
 def _suspects(paths: list[Path], all_: bool) -> list[str]:
@@ -140,14 +141,3 @@ def _print(lines: list[str]) -> None:
     # Names in it come from a file: they must not steer the terminal.
     for line in "\n".join(lines).split("\n"):
         sys.stdout.write(show(line.encode("utf-8", "replace")) + "\n")
-
-
-def _write(path: Path, content: str) -> None:
-    try:
-        write_output(path, content.encode())
-    except OSError as error:
-        raise UsageError(
-            f"cannot be written: {error.strerror or error}",
-            where=str(path),
-            hint="name a file that you may write: --perfetto FILE",
-        ) from error

@@ -101,6 +101,28 @@ def write_output(path: Path, data: bytes) -> None:
         raise NotADirectoryError(code, os.strerror(code), error.filename) from error
 
 
+def save_output(path: Path, data: bytes, hint: str, mode: int | None = None) -> None:
+    """Write a file that the user named, as write_output does; with ``mode``, which
+    only a file of its own can have, by write_file. ``hint`` is what else to name.
+
+    Raises UsageError where it cannot be written.
+    """
+    try:
+        if mode is None:
+            write_output(path, data)
+        else:
+            write_file(path, data, mode)
+    except OSError as error:
+        raise unwritable(path, hint, error) from error
+
+
+def unwritable(path: Path, hint: str, error: OSError) -> UsageError:
+    """What is said of a file, or a folder, that the user named."""
+    return UsageError(
+        f"cannot be written: {error.strerror or error}", where=str(path), hint=hint
+    )
+
+
 def read_input(path: Path, hint: str) -> bytes:
     """All of a file that the user named; ``hint`` is what else to name.
 

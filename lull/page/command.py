@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lull.ask.catalog import features
-from lull.errors import LabError, UsageError
-from lull.host.files import write_output
+from lull.errors import UsageError
+from lull.host.files import save_output
 from lull.page.build import Extras, page
 from lull.page.history import PAGE as HISTORY
 from lull.page.history import history
@@ -71,13 +71,6 @@ def make_history(
 
 
 def put(place: Path, text: str) -> Path:
-    """Write a file that was asked for. Raises LabError where that cannot be."""
-    try:
-        write_output(place, text.encode())
-    except OSError as error:
-        raise LabError(
-            f"the page cannot be written: {error.strerror or error}",
-            where=str(place),
-            hint="name a folder with -o DIR",
-        ) from error
+    """Write a page, and say where. Raises UsageError where it cannot be written."""
+    save_output(place, text.encode(), "name a folder with -o DIR")
     return place

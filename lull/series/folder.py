@@ -9,7 +9,7 @@ from pathlib import Path
 from secrets import token_hex
 
 from lull.errors import UsageError
-from lull.host.files import write_file
+from lull.host.files import unwritable, write_file
 
 
 def refuse(folder: Path) -> None:
@@ -42,10 +42,7 @@ def publish(folder: Path, files: Mapping[str, bytes]) -> None:
             write_file(new / name, data)
         new.rename(place)
     except OSError as error:
-        raise UsageError(
-            f"cannot be written: {error.strerror or error}",
-            where=str(folder),
-            hint="name a folder that you may write: -o DIR",
-        ) from error
+        hint = "name a folder that you may write: -o DIR"
+        raise unwritable(folder, hint, error) from error
     finally:
         shutil.rmtree(new, ignore_errors=True)

@@ -9,8 +9,7 @@ from typing import Annotated
 
 import typer
 
-from lull.errors import LabError
-from lull.host.files import write_output
+from lull.host.files import save_output
 from lull.trees.model import Tree
 from lull.trees.reader import read
 from lull.trees.report import report
@@ -60,18 +59,12 @@ def sysfs(
 
 
 def put(text: str, out: Path | None) -> None:
-    """A description to stdout, or to a file. Raises LabError."""
+    """A description to stdout, or to a file. Raises UsageError."""
     if out is None:
         sys.stdout.write(text)
-        return
-    try:
-        write_output(out, text.encode("ascii"))
-    except OSError as error:
-        raise LabError(
-            f"cannot be written: {error.strerror or error}",
-            where=str(out),
-            hint="name a file that you may write: --out FILE",
-        ) from error
+    else:
+        hint = "name a file that you may write: --out FILE"
+        save_output(out, text.encode("ascii"), hint)
 
 
 def _load(file: Path) -> Tree:

@@ -160,18 +160,17 @@ def test_a_log_that_is_not_there_is_told_from_a_recording(
 
 
 @pytest.mark.parametrize(
-    ("words", "option", "status"),
-    [(("graph",), "--perfetto", 2), (("tree", "fit"), "--out", 125)],
+    ("words", "option"), [(("graph",), "--perfetto"), (("tree", "fit"), "--out")]
 )
 def test_a_file_that_cannot_be_written_is_an_error_with_a_hint(
-    recording: Path, words: tuple[str, ...], option: str, status: int
+    recording: Path, words: tuple[str, ...], option: str
 ) -> None:
     out = recording / "x"
     with pytest.raises(LullError, match="cannot be written: Not a dir") as caught:
         lull(*words, recording, option, out)
     assert caught.value.where == str(out)
     assert option in caught.value.hint
-    assert caught.value.exit_code == status
+    assert caught.value.exit_code == 2
 
 
 @pytest.mark.parametrize(

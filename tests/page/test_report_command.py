@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from typer.testing import Result as Done
 
 from lull.cli import app
-from lull.errors import LabError, UsageError
+from lull.errors import UsageError
 from lull.model import Clock
 from lull.page.build import Extras, page
 from lull.page.draw import svg
@@ -85,7 +85,7 @@ def test_a_page_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     insn = runs.folder(tmp_path / "insn", runs.run())
     (tmp_path / "file").write_text("")
     error = report(insn, "-o", tmp_path / "file").exception
-    assert isinstance(error, LabError) and "-o DIR" in error.hint
+    assert isinstance(error, UsageError) and "-o DIR" in error.hint
 
 
 def test_a_run_that_was_cut_short_says_so(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lull.errors import LabError
+from lull.errors import UsageError
 from lull.trees.cli import put
 from lull.trees.reader import read
 from lull.trees.report import report
@@ -121,7 +121,7 @@ def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     out = tmp_path / "file" / "x"
     done = lull("make", "chain", "--out", str(out))
-    assert done.returncode == 125
+    assert done.returncode == 2
     assert f"lull: {out}: cannot be written: Not a dir" in done.stderr.decode()
     assert b"--out FILE" in done.stderr
 
@@ -152,7 +152,7 @@ def test_a_write_that_fails_leaves_the_old_description(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(LabError, match="cannot be written: No space"):
+    with pytest.raises(UsageError, match="cannot be written: No space"):
         put("new", out)
     assert out.read_text() == "old"
 
