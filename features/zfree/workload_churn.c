@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <signal.h>
 #include <stdio.h>
@@ -260,6 +261,16 @@ static int wait_checked(uint64_t checks)
 	return check_interrupted();
 }
 
+static int enough_cuts(uint64_t due)
+{
+	uint64_t cuts = lull_stat("zfree", "cuts");
+
+	if (cuts >= due)
+		return 0;
+	return fail(STATUS_UNMET, "churn", "%" PRIu64 " runs went from one cluster into the next",
+		    cuts);
+}
+
 static int churn_round(const struct job_case *c, const char *mode, struct sample *s)
 {
 	struct zram_stat fresh, stat;
@@ -273,7 +284,7 @@ static int churn_round(const struct job_case *c, const char *mode, struct sample
 	int ret;
 
 	memset((void *)tally, 0, sizeof(*tally));
-	if (zram_start(&zram, &options) < 0 || zram_stat(&zram, &fresh) < 0 ||
+	if (lull_stats_clear("zfree") < 0 || zram_start(&zram, &options) < 0 || zram_stat(&zram, &fresh) < 0 ||
 	    crew_start(&crew, start_all, (void *)c) < 0 || crew_do(&crew, 0) < 0)
 		return -1;
 	ret = wait_checked(job_number(c, "checks"));
@@ -290,7 +301,7 @@ static int churn_round(const struct job_case *c, const char *mode, struct sample
 		ret = report(c, mode, &fresh, &stat, missed);
 	sample_add(s, "checked", (double)tally->checked);
 	zram_stop(&zram);
-	return ret;
+	return ret ? ret : enough_cuts(job_number(c, "cuts"));
 }
 
 static void churn_teardown(void)
@@ -309,6 +320,8 @@ static const struct workload_param churn_params[] = {
 	{ "slots", "rows" },
 	/* 1: each worker has a child that shares its memory. */
 	{ "sharers", "0" },
+	/* Of runs of slots so many have to be cut where a cluster ends. */
+	{ "cuts", "0" },
 	/* With little of it slots are taken and given without their caches. */
 	{ "spare_mb", "2" },
 	{ "compact", "1" },

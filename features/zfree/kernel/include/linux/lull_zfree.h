@@ -23,6 +23,7 @@ struct zs_pool;
 enum lull_zfree_counter {
 	LULL_ZFREE_SLOTS,	/* slots freed in ranges */
 	LULL_ZFREE_RANGES,	/* how many ranges that were */
+	LULL_ZFREE_CUTS,	/* runs that were cut where a cluster ends */
 	LULL_ZFREE_HANDLES,	/* handles freed in batches */
 	LULL_ZFREE_RUNS,	/* class locks taken for them */
 	LULL_ZFREE_ZSPAGES,	/* zspages that became empty by it */
@@ -36,6 +37,7 @@ enum lull_zfree_counter {
 /* Safeguards that a test kernel can switch off, to see their tests fail. */
 LULL_SAFEGUARDS(ZFREE, zfree, {
 	LULL_ZFREE_DETACH,	/* ZS1: no handle stays in a slot that is free */
+	LULL_ZFREE_PIECES,	/* ZS1: a run's pieces have no slot in common */
 	LULL_ZFREE_REREAD,	/* ZS2: a location is read again under the lock */
 	LULL_ZFREE_PAGE_LOCKS,	/* ZS3: pages that others hold are left alone */
 	LULL_ZFREE_SETTLE,	/* ZS4: what was freed is subtracted */
@@ -56,6 +58,7 @@ LULL_SAFEGUARDS(ZFREE, zfree, {
  */
 LULL_STEPS(ZFREE, zfree, {
 	LULL_ZFREE_BY_CLASS,	/* the class by the object's own bits */
+	LULL_ZFREE_BY_CLUSTERS,	/* a run that crosses clusters is cut there */
 	LULL_ZFREE_BY_SLOTS,	/* zram empties the slots of a range in one go */
 	LULL_ZFREE_BY_BULK,	/* one class lock for all handles of a class */
 	LULL_ZFREE_BY_SHADOWS,	/* a node's shadows are cleared together */

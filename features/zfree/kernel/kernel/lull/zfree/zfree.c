@@ -35,6 +35,7 @@ static const char * const zfree_modes[] = {
 static const char * const zfree_counters[] = {
 	[LULL_ZFREE_SLOTS]	= "slots",
 	[LULL_ZFREE_RANGES]	= "ranges",
+	[LULL_ZFREE_CUTS]	= "cuts",
 	[LULL_ZFREE_HANDLES]	= "handles",
 	[LULL_ZFREE_RUNS]	= "runs",
 	[LULL_ZFREE_ZSPAGES]	= "zspages",
