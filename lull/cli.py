@@ -23,6 +23,7 @@ from lull.ask.catalog import (
 )
 from lull.ask.job import SEEDS
 from lull.ask.plan import Request, describe, plan
+from lull.ask.presence import select_on, why_absent
 from lull.bases.cli import app as base_app
 from lull.doctor.cli import doctor_command
 from lull.errors import ExpectationMissed, LabError, LullError, UsageError
@@ -125,8 +126,7 @@ def run_command(
     ] = False,
 ) -> None:
     """Build what is missing, boot, measure, print the answer."""
-    load_base(base)
-    chosen = select(features or ())
+    chosen = select_on(load_base(base), features or ())
     if ablate and not features:
         chosen = tuple(feature for feature in chosen if feature.steps)
     if ablate and mode:
@@ -269,8 +269,7 @@ def profile_command(
     ] = None,
 ) -> None:
     """Count instructions by kernel function while a workload runs."""
-    load_base(base)
-    (chosen,) = select([feature])
+    (chosen,) = select_on(load_base(base), [feature])
     request = ProfileRequest(
         feature=chosen,
         workload=workload,
@@ -302,6 +301,7 @@ def compare_command(
 @app.command("list")
 def list_command() -> None:
     """Features with their modes and workloads, bases, clocks."""
+    bases = [load_base(name) for name in base_names()]
     for feature in select(()):
         print(f"{feature.name}: {feature.title}")
         for mode in feature.modes:
@@ -314,6 +314,11 @@ def list_command() -> None:
             print(f"  workload {name}: {workload.text}")
             if params:
                 print(f"    {params}")
+        for base in bases:
+            if why := why_absent(feature, base):
+                print(f"  not on {base.name}: {why}")
+            elif native := base.native.get(feature.name):
+                print(f"  in {base.name} itself: {native}")
     print(f"bases: {', '.join(base_names())}")
     print(f"clocks: {', '.join(Clock)}")
 

@@ -49,15 +49,15 @@ def hooked(base: str = BASE) -> tuple[str, ...]:
     return tuple(sorted(name for name in objects if not name.startswith(OURS)))
 
 
-def kernel_parts(arm: Arm, *tests: str) -> dict[str, str]:
+def kernel_parts(arm: Arm, *tests: str, base: str = BASE) -> dict[str, str]:
     """What a test that compiles or reads all of an arm's files depends on."""
     root = repo_root()
     files = {
-        **gather(root, BASE, arm).files(),
+        **gather(root, base, arm).files(),
         **{name: root / name for name in ("tests/kernel_trees.py", *tests)},
     }
     return {
-        "source": fetch(load_base(BASE), Cache()).package_version,
+        "source": fetch(load_base(base), Cache()).package_version,
         "files": digest(
             *(part for n, p in files.items() for part in (n, p.read_bytes()))
         ),
@@ -66,24 +66,26 @@ def kernel_parts(arm: Arm, *tests: str) -> dict[str, str]:
 
 
 @contextmanager
-def opened(arm: Arm) -> Iterator[Path]:
+def opened(arm: Arm, base: str = BASE) -> Iterator[Path]:
     """An arm's tree, locked, saying what this checkout says; nothing is built."""
-    cache, base = Cache(), load_base(BASE)
-    plan = blueprint(base, arm, fetch(base, cache, silent), repo_root())
+    cache, record = Cache(), load_base(base)
+    plan = blueprint(record, arm, fetch(record, cache, silent), repo_root())
     with cache.lock(plan.name):
         work, _ = open_tree(plan, cache)
         work.close()
         yield work.source
 
 
-def configure(tree: Path, arm: Arm, obj: Path, extra: str = "") -> None:
+def configure(
+    tree: Path, arm: Arm, obj: Path, extra: str = "", base: str = BASE
+) -> None:
     """Make ``obj`` a directory of objects with an arm's configuration.
 
     ``extra`` are lines that come after it: of two for a symbol the last counts.
     """
     obj.mkdir(exist_ok=True)
     make(tree, obj, "allnoconfig")
-    fragments = gather(repo_root(), BASE, arm).fragments
+    fragments = gather(repo_root(), base, arm).fragments
     run(merge_command(tree, obj, fragments), tree)
     make(tree, obj, "olddefconfig")
     if extra:

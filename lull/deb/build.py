@@ -176,7 +176,7 @@ def _make(
     asked = [(p.name, p.read_text("utf-8")) for p in wanted.inputs.fragments]
     asked.append((IDENTITY_FILE, identity(wanted.flavour)))
     result = (obj / ".config").read_text("utf-8")
-    check_config(asked, result)
+    check_config(asked, result, wanted.inputs.absent)
     found = differences(debian, result, [text for _, text in asked])
 
     # The same again: make compiles what is not compiled yet, whatever its time.

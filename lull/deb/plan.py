@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lull import __version__
@@ -61,7 +61,7 @@ def plan(
 ) -> Plan:
     """Gather the inputs and compute the key."""
     lull = gather(root, base.name, Arm.LULL)
-    inputs = Inputs(lull.overlay, lull.hooks, fragments(root), lull.features)
+    inputs = replace(lull, fragments=fragments(root))
     files = {name: path.read_bytes() for name, path in inputs.files().items()}
     files["debian"] = config.read_bytes()
     files["identity"] = identity(flavour).encode()

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 
 from pydantic import Field, ValidationError
@@ -24,6 +25,10 @@ class Base(Record):
     top: str  #: directory inside the tarball
     config: str = ""  #: the package that holds Debian's configurations, by flavour
     suite: str | None = None  #: where the machine's own suite lacks the package
+    #: By feature: what this kernel has of it by itself, which is then in `stock`.
+    native: Mapping[str, str] = Field(default_factory=dict)
+    #: By feature: why it is not on this base. Where there is no reason it is.
+    absent: Mapping[str, str] = Field(default_factory=dict)
 
 
 def _directory(root: Path | None) -> Path:

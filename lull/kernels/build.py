@@ -167,6 +167,7 @@ def make_kernel(
             check_config(
                 [(path.name, path.read_text("utf-8")) for path in fragments],
                 (obj / ".config").read_text("utf-8"),
+                plan.inputs.absent,
             )
         said = run_step(step, log, keep_open, progress, plan.label, expected)
         lines += said if step.counted else 0

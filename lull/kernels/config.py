@@ -10,7 +10,7 @@ the result.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from lull.errors import LabError
@@ -36,11 +36,14 @@ def parse_config(text: str, where: str = "") -> dict[str, str]:
     return values
 
 
-def check_config(fragments: Iterable[tuple[str, str]], result: str) -> None:
+def check_config(
+    fragments: Iterable[tuple[str, str]], result: str, absent: Collection[str] = ()
+) -> None:
     """Raise LabError naming every wish that the result does not grant.
 
     ``fragments`` are (name, text) in the order they were merged; where two
-    speak of one symbol, the later one counts.
+    speak of one symbol, the later one counts. ``absent`` are symbols that this
+    kernel is known not to have, and need not take.
     """
     wishes: dict[str, tuple[str, str]] = {}
     for name, text in fragments:
@@ -50,7 +53,7 @@ def check_config(fragments: Iterable[tuple[str, str]], result: str) -> None:
     missed = [
         f"    {symbol}={value} ({name}): is {got.get(symbol, 'not there')}"
         for symbol, (value, name) in wishes.items()
-        if got.get(symbol, "n") != value
+        if symbol not in absent and got.get(symbol, "n") != value
     ]
     if missed:
         raise LabError(

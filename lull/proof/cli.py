@@ -4,17 +4,19 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
 
+from lull.ask.presence import select_on, why_not_tried
 from lull.errors import ExpectationMissed
 from lull.host.progress import open_progress
 from lull.kernels.bases import DEFAULT_BASE, load_base
 from lull.kernels.build import build
 from lull.proof.ledger import render
 from lull.proof.soak import counts, soak, soakable
-from lull.proof.trial import of_features, trials
+from lull.proof.trial import Trial, of_features, trials
 from lull.vm.process import run_alone
 
 
@@ -26,8 +28,7 @@ def soak_command(
     base: Annotated[str, typer.Option(help="Which kernel.")] = DEFAULT_BASE,
 ) -> None:
     """Try what is random with new seeds until the time is over."""
-    load_base(base)
-    found = soakable(of_features(trials(), features or ()))
+    found = _soakable_on(base, features or ())
     with open_progress() as progress:
         kernels = {}
         for arm in dict.fromkeys(trial.arm for trial in found):
@@ -43,6 +44,15 @@ def soak_command(
         )
 
 
+def _soakable_on(base: str, features: Iterable[str]) -> tuple[Trial, ...]:
+    """What can be soaked on a base; UsageError for a feature that is not on it."""
+    record, names = load_base(base), tuple(features)
+    if names:
+        select_on(record, names)
+    found = soakable(of_features(trials(), names))
+    return tuple(t for t in found if not why_not_tried((t.feature, *t.needs), record))
+
+
 def proofs_command(
     features: Annotated[
         list[str] | None, typer.Argument(help="Features. [default: all]")
@@ -50,6 +60,5 @@ def proofs_command(
     base: Annotated[str, typer.Option(help="Which kernel.")] = DEFAULT_BASE,
 ) -> None:
     """How often each statement was tried on this machine, and how it went."""
-    load_base(base)
-    found = soakable(of_features(trials(), features or ()))
+    found = _soakable_on(base, features or ())
     sys.stdout.write(render(counts(found, base)))

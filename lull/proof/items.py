@@ -164,6 +164,6 @@ class TrialItem(pytest.Item):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
 
-    def reportinfo(self) -> tuple[Path, int | None, str]:
-        """``freeze: FZ1``."""
-        return self.path, None, f"{self.trial.feature}: {self.name}"
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """``freeze: FZ1``; the line is for pytest, which wants one of a skip."""
+        return self.path, 0, f"{self.trial.feature}: {self.name}"

@@ -14,10 +14,11 @@ from typing import Any
 import pytest
 
 from lull.ask.catalog import ROOMS
+from lull.ask.presence import why_not_tried
 from lull.host.files import repo_root
-from lull.kernels.bases import DEFAULT_BASE
+from lull.kernels.bases import DEFAULT_BASE, Base, load_base
 from lull.proof import durations
-from lull.proof.items import SHARED, SafetyFile, Shared
+from lull.proof.items import SHARED, SafetyFile, Shared, TrialItem
 from lull.proof.key import judging
 from lull.proof.session import Session
 from lull.proof.stamps import Stamps
@@ -101,8 +102,25 @@ def pytest_collection_modifyitems(
         left = [item for item in items if item.get_closest_marker("proof")]
         config.hook.pytest_deselected(items=left)
         items[:] = small
+    _skip_absent(items, load_base(config.getoption("--base")))
     known = config.stash[SHARED].durations
     items.sort(key=lambda item: -durations.expected(item, known))
+
+
+def _skip_absent(items: list[pytest.Item], base: Base) -> None:
+    """What is about a feature that is not on the base is skipped, and says why."""
+    rooms = [repo_root() / room for room in ROOMS]
+    reasons: dict[tuple[str, ...], str] = {}
+    for item in items:
+        if isinstance(item, TrialItem):
+            names: tuple[str, ...] = (item.trial.feature, *item.trial.needs)
+        else:
+            inside = (item.path.relative_to(r) for r in rooms if r in item.path.parents)
+            names = tuple(path.parts[0] for path in inside if len(path.parts) > 1)
+        if names not in reasons:
+            reasons[names] = why_not_tried(names, base)
+        if reasons[names]:
+            item.add_marker(pytest.mark.skip(reason=reasons[names]))
 
 
 @pytest.fixture

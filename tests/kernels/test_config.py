@@ -42,6 +42,13 @@ def test_every_miss_is_named_with_its_fragment() -> None:
     assert "CONFIG_SMP=n (b.config): is y" in text
 
 
+def test_what_a_base_is_known_not_to_have_need_not_take() -> None:
+    wishes = [("a", "CONFIG_SMP=y\nCONFIG_LULL_NAP=y\n")]
+    check_config(wishes, RESULT, {"CONFIG_LULL_NAP"})
+    with pytest.raises(LabError, match=r"CONFIG_LULL_NAP=y \(a\): is not there"):
+        check_config(wishes, RESULT, {"CONFIG_LULL_REST"})
+
+
 def test_the_later_fragment_counts() -> None:
     wishes = [("a", "CONFIG_NR_CPUS=64\n"), ("b", "CONFIG_NR_CPUS=8\n")]
     check_config(wishes, RESULT)

@@ -89,6 +89,36 @@ def test_order_of_hooks_and_fragments(root: Path) -> None:
     assert [path.name for path in lull] == fragments[:4]
 
 
+def test_a_feature_without_hooks_for_a_base_is_not_in_its_kernels(root: Path) -> None:
+    put(root / "kernel/hooks/6.1/0001-core.patch", HOOK)
+    put(root / "features/nap/kernel/kernel/lull/nap/Kconfig", "config LULL_NAP\n")
+    put(root / "features/nap/kernel/include/linux/lull_nap.h", "nap\n")
+    put(root / "features/nap/config", "CONFIG_N=y\n")
+    put(root / "features/nap/hooks/6.1/0001-x.patch", HOOK)
+    inputs = gather(root, "6.12", Arm.LULL)
+    assert inputs.features == ("freeze",)
+    assert not any("nap" in path for path in inputs.overlay)
+    assert inputs.absent == {"CONFIG_LULL_NAP"}
+    names = [path.name for path in inputs.fragments]
+    assert names == ["base.config", "lull.config", "compare.config"]
+    inputs = gather(root, "6.1", Arm.LULL)
+    assert inputs.features == ("nap",)
+    assert "include/linux/lull_nap.h" in inputs.overlay
+    assert [path.stem for path in inputs.hooks] == ["0001-core", "0001-x"]
+    assert "config" in [path.name for path in inputs.fragments]
+
+
+def test_what_differs_on_a_base_is_said_last_of_every_arm(root: Path) -> None:
+    for name in ("faults", "kcsan"):
+        put(root / f"kernel/config/{name}.config", "CONFIG_X=y\n")
+    put(root / "kernel/bases/6.12.config", "CONFIG_Y=y\n")
+    for arm in Arm:
+        *before, last = gather(root, "6.12", arm).fragments
+        assert before
+        assert last.name == "6.12.config"
+        assert last not in gather(root, "6.1", arm).fragments
+
+
 def test_kcsan_is_built_without_what_is_only_compared_with(root: Path) -> None:
     put(root / "kernel/config/kcsan.config", "CONFIG_K=y\n")
     names = [path.name for path in gather(root, "6.12", Arm.KCSAN).fragments]

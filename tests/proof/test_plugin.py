@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from lull.host.files import repo_root
-from lull.proof import items, proof_json
+from lull.kernels.bases import DEFAULT_BASE, Base
+from lull.proof import items, plugin, proof_json
 from lull.proof.attempt import Attempt
 from lull.proof.faults import Result
 from lull.proof.ledger import Ledger
@@ -270,3 +271,20 @@ def test_workers_share_and_one_counts(run: Run, pytester: pytest.Pytester) -> No
     run(*words).stdout.fnmatch_lines(["4 of 4 verdicts remembered*"])
     run(*words, "--fresh").assert_outcomes(failed=4)
     run(*words).assert_outcomes(failed=4)
+
+
+def test_what_is_not_on_the_base_is_skipped_and_says_why(
+    run: Run, guests: Guests, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[tuple[tuple[str, ...], str]] = []
+
+    def why(names: tuple[str, ...], base: Base) -> str:
+        said.append((names, base.name))
+        return "f is not there: it has gone" if names == ("f",) else ""
+
+    monkeypatch.setattr(plugin, "why_not_tried", why)
+    done = run("-rs", "f")
+    done.assert_outcomes(skipped=2)
+    assert "f is not there: it has gone" in done.stdout.str()
+    assert not guests.tried
+    assert said == [(("f",), DEFAULT_BASE)]

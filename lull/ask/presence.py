@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Which features are on a base: those that are hooked in there.
+
+A scenario is on a base where all features are that it switches. The reason why one
+is not is data, ``absent`` of kernel/bases/<base>.toml, and the same wherever it is
+asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from pathlib import Path
+
+from lull.ask.catalog import features, select
+from lull.errors import UsageError
+from lull.host.files import repo_root
+from lull.kernels.bases import Base
+from lull.kernels.inputs import is_on
+from lull.model import Feature
+
+#: Where nobody has said more. A test does not let the project's own bases do so.
+_NO_HOOKS = "its hooks are not made for it yet"
+
+
+def why_absent(asked: Feature, base: Base, root: Path | None = None) -> str:
+    """Why a feature or a scenario is not on a base; empty where it is."""
+    rooms = (root or repo_root()) / "features"
+    for name in asked.switched:
+        if not is_on(rooms / name, base.name):
+            why = base.absent.get(name, _NO_HOOKS)
+            return why if name == asked.name else f"{name} is not on it: {why}"
+    return ""
+
+
+def of_base(base: Base, root: Path | None = None) -> tuple[Feature, ...]:
+    """All features and scenarios that are on a base."""
+    return tuple(one for one in features(root) if not why_absent(one, base, root))
+
+
+def select_on(
+    base: Base, names: Iterable[str], root: Path | None = None
+) -> tuple[Feature, ...]:
+    """The features named, in that order; all that are on the base for no names.
+
+    Raises UsageError, with the valid names, for one that is unknown or is not on
+    the base.
+    """
+    named = tuple(names)
+    if not named:
+        return of_base(base, root)
+    wanted = select(named, root)
+    for one in wanted:
+        need_on(one, base, root)
+    return wanted
+
+
+def need_on(asked: Feature, base: Base, root: Path | None = None) -> None:
+    """Raise UsageError for a feature that is not on the base."""
+    why = why_absent(asked, base, root)
+    if why:
+        there = ", ".join(one.name for one in of_base(base, root)) or "none"
+        raise UsageError(
+            f"{asked.name} is not on the base {base.name}: {why}",
+            hint=f"there is: {there}; or another --base",
+        )
+
+
+def why_not_tried(names: Collection[str], base: Base, root: Path | None = None) -> str:
+    """Why what needs all of these features cannot be tried on a base; or empty.
+
+    What is no feature's needs nothing of a base.
+    """
+    for one in features(root):
+        if one.name in names and (why := why_absent(one, base, root)):
+            return f"{one.name} is not on the base {base.name}: {why}"
+    return ""
