@@ -15,8 +15,9 @@ from tempfile import TemporaryDirectory
 
 from lull.errors import LabError, UsageError
 from lull.host.programs import run, tail
+from lull.host.suite import open_suite
 from lull.kernels.bases import Base
-from lull.kernels.source import download_error, makefile_version
+from lull.kernels.source import download_error, fetch_commands, makefile_version
 from lull.kernels.update import Update, silent
 from lull.kernels.workspace import decode
 
@@ -112,7 +113,9 @@ def _packaged(package: Path, base: Base, wanted: set[str], progress: Update) -> 
 def _downloaded(base: Base, wanted: set[str], progress: Update) -> Files:
     with TemporaryDirectory(prefix="lull-base-") as temp:
         progress(f"downloading {base.package}", 0, 0)
-        done = run(["apt-get", "download", base.package], Path(temp))
+        suite = open_suite(base.suite, Path(temp) / "apt") if base.suite else None
+        download, *_ = fetch_commands(base, suite)
+        done = run(download, Path(temp))
         if done.returncode:
             raise download_error(base, done.stdout)
         package = next(Path(temp).glob("*.deb"), None)

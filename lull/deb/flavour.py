@@ -10,6 +10,7 @@ from pathlib import Path
 from lull.errors import CannotRun, LabError
 from lull.host.files import write_file
 from lull.host.programs import run, tail
+from lull.host.suite import Suite, open_suite
 from lull.kernels.bases import Base
 from lull.kernels.cache import Cache
 from lull.kernels.source import Source, download_error
@@ -30,11 +31,17 @@ def member(base: Base, flavour: Flavour) -> str:
     return f"usr/src/{base.config}/config.amd64_none_{flavour}.xz"
 
 
-def config_commands(base: Base, version: str) -> list[list[str]]:
-    """The commands that fetch the configurations, in an empty directory."""
+def config_commands(
+    base: Base, version: str, suite: Suite | None = None
+) -> list[list[str]]:
+    """The commands that fetch the configurations, in an empty directory.
+
+    ``suite`` is that of a base which is not in the machine's own.
+    """
     wanted = f"{base.config}={version}"
+    own = ["apt-get", "-o", "Acquire::Retries=3", "download", wanted]
     return [
-        ["apt-get", "-o", "Acquire::Retries=3", "download", wanted],
+        suite.apt("download", wanted) if suite else own,
         ["dpkg-deb", "-x", f"{base.config}.deb", "package"],
     ]
 
@@ -67,9 +74,10 @@ def fetch_config(
     if file.is_file():
         return file
     need_fetch_tools()
-    download, extract = config_commands(base, source.package_version)
     with cache.temp("config") as temp:
         progress(f"downloading {base.config}", 0, 0)
+        suite = open_suite(base.suite, temp / "apt") if base.suite else None
+        download, extract = config_commands(base, source.package_version, suite)
         done = run(download, temp)
         if done.returncode:
             raise _not_downloaded(base, source, done.stdout)

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from lull.ask.presence import why_not_tried
 from lull.errors import UsageError
 from lull.host.files import repo_root, shown_path
 from lull.host.progress import open_progress
@@ -42,6 +43,8 @@ def series_command(
 ) -> None:
     """Write features as patches for an untouched tree."""
     record, root = load_base(base), repo_root()
+    if why := why_not_tried(features, record):
+        raise UsageError(why, hint="another --base: lull list")
     wanted = order(features, base, reader, root)
     refuse(output)
     need_git()

@@ -19,6 +19,7 @@ from lull.deb.config import (
 from lull.deb.flavour import Flavour, config_commands, member, unpacked
 from lull.errors import CannotRun, LabError
 from lull.host.files import repo_root
+from lull.host.suite import Suite
 from lull.kernels.bases import load_base
 from lull.kernels.config import check_config, parse_config
 
@@ -109,6 +110,13 @@ def test_differences_say_which_of_them_nobody_asked_for() -> None:
 def test_the_configuration_is_that_of_the_very_sources() -> None:
     download, _ = config_commands(BASE, "6.12.9-1")
     assert download[-1] == "linux-config-6.12=6.12.9-1"
+    assert "-c" not in download
+
+
+def test_the_configuration_is_of_the_suite_that_the_sources_are_of() -> None:
+    suite = Suite("sid", Path("/apt"))
+    download, _ = config_commands(BASE, "6.12.9-1", suite)
+    assert download == suite.apt("download", "linux-config-6.12=6.12.9-1")
 
 
 def test_a_flavour_is_read_from_debians_package(tmp_path: Path) -> None:
