@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from lull.kernels.config import parse_config
-from lull.kernels.inputs import feature_dirs
+from lull.kernels.bases import base_names
+from lull.kernels.config import check_config, parse_config
+from lull.kernels.inputs import feature_dirs, gather
 from lull.model import Arm
 from lull.proof.stamps import Stamps
 from tests.kernel_trees import (
@@ -28,6 +29,9 @@ pytestmark = [pytest.mark.vm, pytest.mark.seconds(120)]
 
 ME = "tests/test_kernel_objects.py"
 
+#: Everything that a test kernel compiles of Lull, without what makes it slow.
+DEBUG = "CONFIG_WERROR=y\nCONFIG_LULL_DEBUG=y"
+
 
 def compile_with(extra: str, targets: tuple[str, ...], obj: Path) -> dict[str, str]:
     """Compile ``targets`` of the lull tree into ``obj`` with ``extra`` in the
@@ -36,6 +40,31 @@ def compile_with(extra: str, targets: tuple[str, ...], obj: Path) -> dict[str, s
         configure(tree, Arm.LULL, obj, f"CONFIG_WERROR=y\n{extra}")
         make(tree, obj, "-j2", *targets)
     return parse_config((obj / ".config").read_text())
+
+
+@pytest.mark.parametrize("base", [name for name in base_names() if name != BASE])
+def test_hooks_of_other_bases_apply_and_compile(
+    base: str, tmp_path: Path, stamp: Stamps
+) -> None:
+    """As users have them, and as test kernels do; what is not on the base is not
+    asked for."""
+    with stamp(kernel_parts(Arm.LULL, ME, base=base)) as new:
+        if not new:
+            return
+        with opened(Arm.LULL, base) as tree:
+            inputs = gather(repo_root(), base, Arm.LULL)
+            configure(tree, Arm.LULL, tmp_path, "CONFIG_WERROR=y", base)
+            config = tmp_path / ".config"
+            asked = [(path.name, path.read_text()) for path in inputs.fragments]
+            check_config(asked, config.read_text(), inputs.absent)
+            make(tree, tmp_path, "-j2", OURS, *hooked(base))
+            configure(tree, Arm.LULL, tmp_path, DEBUG, base)
+            assert parse_config(config.read_text())["CONFIG_LULL_DEBUG"] == "y"
+            make(tree, tmp_path, "-j2", OURS, *hooked(base))
+        ours = tmp_path / OURS
+        assert "lull_freeze_pass" in symbols(ours / "freeze/freeze.o")
+        there = {path.parent.name for path in ours.glob("*/*.o")}
+        assert there == set(inputs.features)
 
 
 def symbols(program: Path) -> str:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from lull.kernels.bases import base_names
 from lull.kernels.inputs import gather
 from lull.model import Arm
 from lull.proof.stamps import Stamps
 from tests.kernel_trees import (
-    BASE,
     OURS,
     checkpatch,
     configure,
@@ -46,10 +46,11 @@ def test_new_files_pass_checkpatch(stamp: Stamps) -> None:
 
 
 @pytest.mark.seconds(30)
-def test_hooks_pass_checkpatch(stamp: Stamps) -> None:
-    hooks = gather(ROOT, BASE, Arm.LULL).hooks
+@pytest.mark.parametrize("base", base_names())
+def test_hooks_pass_checkpatch(base: str, stamp: Stamps) -> None:
+    hooks = gather(ROOT, base, Arm.LULL).hooks
     assert len(hooks) >= 6
-    with stamp(kernel_parts(Arm.LULL, ME)) as new:
+    with stamp(kernel_parts(Arm.LULL, ME, base=base)) as new:
         # Whoever sends one adds their own sign-off.
         wanted = [hook for hook in hooks if new]
         found = [line for hook in wanted for line in checkpatch("--no-signoff", hook)]
