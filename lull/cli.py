@@ -23,7 +23,7 @@ from lull.ask.catalog import (
 )
 from lull.ask.job import SEEDS
 from lull.ask.plan import Request, describe, plan
-from lull.ask.presence import select_on, why_absent
+from lull.ask.presence import absent_from, select_on, why_absent
 from lull.bases.cli import app as base_app
 from lull.doctor.cli import doctor_command
 from lull.errors import ExpectationMissed, LabError, LullError, UsageError
@@ -126,7 +126,10 @@ def run_command(
     ] = False,
 ) -> None:
     """Build what is missing, boot, measure, print the answer."""
-    chosen = select_on(load_base(base), features or ())
+    record = load_base(base)
+    chosen = select_on(record, features or ())
+    for name, why in absent_from(record).items() if not features else ():
+        print(f"without {name}, not on the base {base}: {why}", file=sys.stderr)
     if ablate and not features:
         chosen = tuple(feature for feature in chosen if feature.steps)
     if ablate and mode:

@@ -37,6 +37,12 @@ def of_base(base: Base, root: Path | None = None) -> tuple[Feature, ...]:
     return tuple(one for one in features(root) if not why_absent(one, base, root))
 
 
+def absent_from(base: Base, root: Path | None = None) -> dict[str, str]:
+    """Why each of those is not on a base that are not, by name."""
+    found = {one.name: why_absent(one, base, root) for one in features(root)}
+    return {name: why for name, why in found.items() if why}
+
+
 def select_on(
     base: Base, names: Iterable[str], root: Path | None = None
 ) -> tuple[Feature, ...]:

@@ -56,6 +56,11 @@ def test_the_reason_is_the_base_s_own(root: Path) -> None:
         presence.select_on(there, ["nap", "walk"], root)
     assert caught.value.what == "walk is not on the base 7.3: it walks by itself"
     assert caught.value.hint.startswith("there is: nap;")
+    assert presence.absent_from(there, root) == {
+        "walk": "it walks by itself",
+        "amble": "walk is not on it: it walks by itself",
+    }
+    assert presence.absent_from(base("6.12"), root) == {}
     with pytest.raises(UsageError, match=r"amble is .* walk is .* walks by itself"):
         presence.select_on(there, ["amble"], root)
     assert presence.why_not_tried(["nap"], there, root) == ""
