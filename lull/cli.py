@@ -29,6 +29,7 @@ from lull.doctor.cli import doctor_command
 from lull.errors import ExpectationMissed, LabError, LullError, UsageError
 from lull.graph.cli import graph_command
 from lull.graph.fit_cli import fit_command
+from lull.guest.cli import app as guest_app
 from lull.host.files import shown_path, write_output
 from lull.host.progress import open_progress
 from lull.kernels.bases import DEFAULT_BASE, base_names, load_base
@@ -62,6 +63,7 @@ app = typer.Typer(
 app.add_typer(kernel_app, name="kernel")
 app.add_typer(base_app, name="base")
 app.add_typer(tree_app, name="tree")
+app.add_typer(guest_app, name="guest")
 tree_app.command("fit")(fit_command)
 app.command("graph")(graph_command)
 app.command("doctor")(doctor_command)

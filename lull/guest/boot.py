@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""One start of the guest: a job in, what it printed out."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from lull.errors import GuestFailed
+from lull.guest.image import make_disk
+from lull.host.programs import tail
+from lull.model import Clock
+from lull.vm.accel import choose
+from lull.vm.command import OVERHEAD_MB, MachineSpec, Wiring, qemu_command
+from lull.vm.console import scan
+from lull.vm.machine import RESULTS, require_memory, require_qemu
+from lull.vm.outcome import Ending, failure, message
+from lull.vm.process import die_with_parent, run_alone
+from lull.vm.timeouts import host_factor
+
+MEMORY_MB = 1024
+LIMIT_S = 600.0  #: for all of a start, on the machine that README's times are of
+_JOB_MB = 16  #: on the job's disk, beside what the files take
+
+
+@dataclass(frozen=True)
+class Start:
+    """What is started: a kernel, its initramfs, and the disk with the root.
+
+    With ``keep`` what the guest writes stays on the disk; else it is gone with it.
+    """
+
+    kernel: Path
+    initrd: Path
+    disk: Path
+    keep: bool = False
+
+
+def boot(
+    start: Start,
+    job: str,
+    folder: Path,
+    files: Mapping[str, Path] | None = None,
+    limit_s: float = LIMIT_S,
+) -> str:
+    """Run ``job``, a shell script, in the guest, and return what it printed.
+
+    ``files`` lie beside it, by their names there. ``console.log``, ``results.raw``
+    and ``qemu.log`` are left in ``folder``, which is made.
+
+    Raises CannotRun, GuestPanic, TimedOut and LostVM as a boot of the lab does, and
+    GuestFailed where the script's status is not 0.
+    """
+    require_qemu()
+    require_memory(MEMORY_MB + OVERHEAD_MB)
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="lull-guest-") as name:
+        scratch = Path(name)
+        job_disk = _job_disk(scratch, job, files or {})
+        wiring = Wiring(
+            initramfs=start.initrd,
+            console=folder / "console.log",
+            results=folder / RESULTS,
+            qmp=scratch / "qmp",
+        )
+        ending = run_alone(
+            _live(_command(start, wiring, job_disk), wiring, folder, limit_s)
+        )
+    error = failure(ending, scan(ending.console), folder)
+    if error is not None:
+        raise error
+    return said(ending.results, folder)
+
+
+def _job_disk(scratch: Path, job: str, files: Mapping[str, Path]) -> Path:
+    inside = scratch / "job"
+    inside.mkdir()
+    (inside / "job").write_text(job, "utf-8")
+    for name, path in files.items():
+        shutil.copyfile(path, inside / name)
+    size = sum(path.stat().st_size for path in inside.iterdir()) >> 20
+    disk = scratch / "job.ext4"
+    make_disk(inside, disk, size + size // 8 + _JOB_MB)
+    return disk
+
+
+def _command(start: Start, wiring: Wiring, job_disk: Path) -> list[str]:
+    spec = MachineSpec(
+        kernel=start.kernel,
+        clock=Clock.WALL,
+        accel=choose(start.kernel).accel,
+        memory_mb=MEMORY_MB,
+        append=("root=/dev/vda", "rw"),
+    )
+    words = qemu_command(spec, wiring)
+    for disk, how in (
+        (start.disk, "snapshot=off" if start.keep else "snapshot=on"),
+        (job_disk, "readonly=on"),
+    ):
+        place = str(disk).replace(",", ",,")
+        words += ["-drive", f"file={place},if=virtio,format=raw,{how}"]
+    return words
+
+
+async def _live(
+    command: list[str], wiring: Wiring, folder: Path, limit_s: float
+) -> Ending:
+    """QEMU's life; nothing of it is left on any way out."""
+    for path in (wiring.console, wiring.results):
+        path.unlink(missing_ok=True)
+    limit = limit_s * host_factor()
+    gave_up = None
+    # QEMU wants somebody to listen. A guest that powers off needs no word from us.
+    server = await asyncio.start_unix_server(_say_nothing, wiring.qmp)
+    log = folder / "qemu.log"
+    try:
+        with log.open("wb") as stderr:
+            process = await asyncio.create_subprocess_exec(
+                *command,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=stderr,
+                stderr=stderr,
+                process_group=0,
+                preexec_fn=die_with_parent(),
+            )
+        try:
+            await asyncio.wait_for(process.wait(), limit)
+        except TimeoutError:
+            gave_up = f"not done in {limit:.0f} s"
+        finally:
+            if process.returncode is None:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                await process.wait()
+    finally:
+        server.close()
+    return Ending(
+        results=_bytes(wiring.results),
+        console=_bytes(wiring.console),
+        stderr=log.read_bytes(),
+        returncode=process.returncode or 0,
+        gave_up=gave_up,
+        reason="",
+        events=(),
+    )
+
+
+async def _say_nothing(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> None:
+    await reader.read()
+    writer.close()
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+def said(results: bytes, folder: Path) -> str:
+    """What the script printed, from all that came by the port until it was done.
+
+    Raises GuestFailed where its exit status is not 0.
+    """
+    printed: list[str] = []
+    status: object = None
+    for line in results.split(b"\n"):
+        kind, members = message(line)
+        if kind == "done":
+            status = members.get("status")
+            break
+        printed.append(line.decode("utf-8", "replace").rstrip("\r"))
+    text = "\n".join(printed)
+    if status != 0:
+        raise GuestFailed(
+            f"the script in the guest ended with status {status}\n{tail(text)}",
+            where=str(folder),
+            hint=f"all that it printed is in {folder / RESULTS}",
+        )
+    return text

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Disks of a Debian: as its archive has it, and with packages installed in it.
+
+Each is built once, and is whole in the cache or not there at all.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lull.errors import CannotRun, LabError
+from lull.host.files import digest
+from lull.host.programs import run, tail
+from lull.host.progress import Progress
+from lull.kernels.cache import Cache, remove_tree, replace_tree
+
+SUITE = "bookworm"
+#: What is installed beside what Debian calls essential. Debian's own kernel starts
+#: the guest into which others are installed, and brings initramfs-tools.
+INCLUDE = (
+    "apt",
+    "dbus",
+    "e2fsprogs",
+    "kmod",
+    "linux-image-cloud-amd64",
+    "systemd-sysv",
+    "udev",
+    "zstd",
+)
+DISK_MB = 2048  #: of the disk; what nothing was written to takes no room
+_NEED = 3 << 30  #: bytes, of the cache, while one is built
+
+_FILES = Path(__file__).with_name("files")
+#: The file of files/ -> its place in the guest and its mode.
+_PLACES = {
+    "lull-guest": ("usr/local/sbin", 0o755),
+    "lull-guest.service": ("etc/systemd/system", 0o644),
+}
+_HINT = "apt-get install mmdebstrap e2fsprogs"
+
+
+@dataclass(frozen=True)
+class Image:
+    """A disk, what boots it, and the key of all that it was made from."""
+
+    directory: Path
+    key: str
+
+    @property
+    def disk(self) -> Path:
+        """An ext4 file system, for good: who writes takes a copy, or a snapshot."""
+        return self.directory / "disk.ext4"
+
+    @property
+    def kernel(self) -> Path:
+        """The one that its newest package has."""
+        return self.directory / "vmlinuz"
+
+    @property
+    def initrd(self) -> Path:
+        """What the hooks of that package have made for it."""
+        return self.directory / "initrd.img"
+
+    @property
+    def packages(self) -> Path:
+        """Name and version of each package, a line each."""
+        return self.directory / "packages.txt"
+
+    @property
+    def whole(self) -> bool:
+        """``packages.txt`` is written last, and the folder is renamed then."""
+        return self.packages.is_file()
+
+
+def base_key() -> str:
+    """The key of the disk as Debian has it."""
+    files = [(_FILES / name).read_bytes() for name in _PLACES]
+    return digest(SUITE, *INCLUDE, str(DISK_MB), *files)
+
+
+def base_image(cache: Cache, progress: Progress) -> Image:
+    """Debian, with what runs a job at its start: from the cache, else built.
+
+    Raises CannotRun where the machine or the archive lacks something.
+    """
+    image = place_of(cache, base_key())
+    with cache.lock("guest", lambda text: progress.update(text, 0, 0)):
+        if not image.whole:
+            need_tools()
+            cache.need(_NEED, "building the guest's disk")
+            progress.step(f"Debian {SUITE} for the guest, some minutes")
+            with cache.temp("guest") as temp:
+                _build(temp / "root", temp / "new")
+                publish(temp / "new", image)
+    return image
+
+
+def place_of(cache: Cache, key: str) -> Image:
+    """Where the disk of that key is, or would be."""
+    return Image(cache.root / "guest" / key, key)
+
+
+def publish(new: Path, image: Image) -> None:
+    """Put a folder in which all is there into its place."""
+    image.directory.parent.mkdir(parents=True, exist_ok=True)
+    replace_tree(new, image.directory)
+
+
+def need_tools() -> None:
+    """Raise CannotRun where a disk cannot be built."""
+    for tool in ("mmdebstrap", "mke2fs", "debugfs"):
+        if shutil.which(tool) is None:
+            raise CannotRun(f"{tool} is not in PATH", hint=_HINT)
+    if os.geteuid() != 0:
+        raise CannotRun(
+            "a Debian is unpacked and set up as root only",
+            where="lull guest",
+            hint="sudo .venv/bin/lull guest build",
+        )
+
+
+def make_disk(folder: Path, disk: Path, megabytes: int) -> None:
+    """An ext4 file system with what is in a folder. Raises LabError."""
+    with disk.open("wb") as file:
+        file.truncate(megabytes << 20)
+    _must(["mke2fs", "-q", "-F", "-t", "ext4", "-d", folder, disk], str(disk))
+
+
+def copy_disk(disk: Path, new: Path) -> None:
+    """A copy to write to, which takes the room of what is in it."""
+    _must(["cp", "--sparse=always", "--reflink=auto", disk, new], str(new))
+
+
+def _build(root: Path, new: Path) -> None:
+    words = ["--variant=minbase", f"--include={','.join(INCLUDE)}", SUITE, str(root)]
+    _must(["mmdebstrap", "--quiet", *words], SUITE)
+    for name, (place, mode) in _PLACES.items():
+        there = root / place / name
+        there.write_bytes((_FILES / name).read_bytes())
+        there.chmod(mode)
+    wanted = root / "etc/systemd/system/multi-user.target.wants"
+    wanted.mkdir(parents=True, exist_ok=True)
+    (wanted / "lull-guest.service").symlink_to("../lull-guest.service")
+    (root / "etc/hostname").write_text("lull\n")
+    (root / "etc/fstab").write_text("/dev/vda / ext4 defaults 0 1\n")
+    new.mkdir()
+    names = sorted(path.name for path in (root / "boot").iterdir())
+    kernel = newest_kernel(names)
+    shutil.copyfile(root / "boot" / f"vmlinuz-{kernel}", new / "vmlinuz")
+    shutil.copyfile(root / "boot" / f"initrd.img-{kernel}", new / "initrd.img")
+    make_disk(root, new / "disk.ext4", DISK_MB)
+    listed = _must(
+        ["dpkg-query", f"--admindir={root}/var/lib/dpkg", "-W"], "dpkg-query"
+    )
+    (new / "packages.txt").write_text(listed)
+    remove_tree(root)
+
+
+def newest_kernel(names: Sequence[str]) -> str:
+    """Of the files in /boot: the release whose kernel and initramfs are there.
+
+    One of Lull before others. Raises LabError where there is none.
+    """
+    initrds = {name.removeprefix("initrd.img-") for name in names}
+    found = [
+        release
+        for name in names
+        if name.startswith("vmlinuz-")
+        and (release := name.removeprefix("vmlinuz-")) in initrds
+    ]
+    if not found:
+        raise LabError(
+            f"no kernel with its initramfs among: {', '.join(names) or 'nothing'}",
+            where="the guest's /boot",
+        )
+    return max(found, key=lambda release: ("-lull-" in release, release))
+
+
+def _must(command: Sequence[str | Path], where: str) -> str:
+    done = run(command)
+    if done.returncode:
+        raise LabError(
+            f"{command[0]} ended with status {done.returncode}\n{tail(done.stdout)}",
+            where=where,
+        )
+    return done.stdout
