@@ -25,6 +25,9 @@ from lull.kernels.record import sha256
 #: Of what `lull kernel deb` leaves, that which README has installed.
 PATTERNS = ("linux-image-*-lull*.deb", "lull-tools*.deb")
 
+#: The initramfs is made in the guest, by one thread of an emulator.
+INSTALL_S = 1200.0
+
 # The list is the image's, and says what a run's figures are of.
 _JOB = """\
 export DEBIAN_FRONTEND=noninteractive
@@ -72,7 +75,8 @@ def _install(base: Image, packages: Sequence[Path], new: Path, log: Path) -> Non
     made = Image(new, "")
     copy_disk(base.disk, made.disk)
     start = Start(base.kernel, base.initrd, made.disk, keep=True)
-    said = boot(start, _JOB, log, {path.name: path for path in packages})
+    files = {path.name: path for path in packages}
+    said = boot(start, _JOB, log, files, INSTALL_S)
     kernel = newest_kernel(names_of(_debugfs(made.disk, "ls -p /boot")))
     for name, place in (("vmlinuz", made.kernel), ("initrd.img", made.initrd)):
         _debugfs(made.disk, f"dump /boot/{name}-{kernel} {place}")
