@@ -52,14 +52,15 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "proof: at full size only (make proof)")
     config.addinivalue_line("markers", "seconds(n): about how long it takes")
     judging(repo_root())
+    # In the workers of pytest-xdist, too: it gives them the words of the command.
+    if config.getoption("--feature"):
+        config.args = _rooms(config.getoption("--feature"))
     given = getattr(config, "workerinput", None)
     if given is not None:
         config.stash[SHARED] = Shared(given["lull_run"], given["lull_durations"])
         return
     config.stash[SHARED] = Shared(f"{time.time_ns()}", durations.recall())
     config.pluginmanager.register(Session(config), "lull-session")
-    if config.getoption("--feature"):
-        config.args = _rooms(config.getoption("--feature"))
 
 
 def _rooms(names: list[str]) -> list[str]:

@@ -221,6 +221,18 @@ def test_a_feature_narrows_it_and_a_name_that_is_none_is_refused(
     assert all(test.startswith("features/freeze/") for test in tests)
 
 
+def test_a_feature_narrows_what_workers_run() -> None:
+    words = ("-q", "-n", "1", "--feature", "freeze", "-p", "no:cacheprovider")
+    done = subprocess.run(
+        # A test of the lab: it would pass, if it were run.
+        (sys.executable, "-m", "pytest", *words, "-k", "every_way_is_an_expression"),
+        cwd=repo_root(),
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == pytest.ExitCode.NO_TESTS_COLLECTED, done.stdout
+
+
 def test_a_proof_says_what_was_tried_and_what_differs(
     run: Run, guests: Guests, pytester: pytest.Pytester
 ) -> None:
