@@ -55,7 +55,9 @@ class Lab:
 def lab(monkeypatch: pytest.MonkeyPatch) -> Lab:
     lab = Lab()
     monkeypatch.setattr("lull.cli.run", lab.run)
-    monkeypatch.setattr("lull.cli.select", lambda names: (synthetic.feature(),))
+    monkeypatch.setattr(
+        "lull.cli.select_on", lambda base, names: (synthetic.feature(),)
+    )
     return lab
 
 
@@ -81,7 +83,7 @@ def test_ablate_prints_what_each_step_brings_before_the_answer(
 
     stepped = feature()
     monkeypatch.setattr("lull.cli.run", run)
-    monkeypatch.setattr("lull.cli.select", lambda names: (stepped,))
+    monkeypatch.setattr("lull.cli.select_on", lambda base, names: (stepped,))
     done = lull("walk", "--ablate")
     assert done.exception is None
     table, _, answer = done.stdout.partition("shown.\n")
@@ -187,7 +189,7 @@ def test_a_clock_that_measures_nothing_is_left_out(
     feature = synthetic.feature()
     cases = tuple(c.model_copy(update={"clock": Clock.INSN}) for c in feature.cases)
     only = feature.model_copy(update={"cases": cases})
-    monkeypatch.setattr("lull.cli.select", lambda names: (only,))
+    monkeypatch.setattr("lull.cli.select_on", lambda base, names: (only,))
     assert lull("walk", "--quick").exception is None
     assert [r.clock for r in lab.asked] == [Clock.INSN]
     lull("walk", "--quick", "--clock", "wall")
