@@ -4,14 +4,15 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from lull.ask.job import job_text, jobs, own_boots
 from lull.ask.steps import ablated
 from lull.kernels.build import describe as describe_build
-from lull.model import Arm, Clock, Feature, Job
+from lull.model import Arm, CaseSpec, Clock, Feature, Job
 from lull.runs.boot import machine_spec
 from lull.vm.command import Wiring, qemu_command
 
@@ -72,45 +73,47 @@ class PlannedBoot:
 
     @property
     def title(self) -> str:
-        """``lull kernel, mode deferred, seed 3``."""
+        """``lull kernel, zfree, mode deferred, seed 3``; no name where many are."""
+        names = {case.feature for case in self.job.cases}
+        name = f", {names.pop()}" if len(names) == 1 else ""
         mode = f", mode {self.mode}" if self.mode else ""
-        return f"{self.arm} kernel{mode}, seed {self.job.seed}"
+        return f"{self.arm} kernel{name}{mode}, seed {self.job.seed}"
 
 
 def plan(request: Request) -> tuple[PlannedBoot, ...]:
     """The boots of a run in order.
 
+    A seed is one boot for each feature, of a quick run one for all of them:
+    what a case has done to a kernel stays until it boots again (a static key
+    that stays on, pages that are not together any more), and the next feature
+    would be measured on that.
+
     Raises UsageError for a mode that a feature does not have.
     """
-    features = [f for f in request.measured if f.cases]
+    features = [_controlled_first(f, request) for f in request.measured if f.cases]
     if not features:
         return ()
-    lull = [
-        PlannedBoot(Arm.LULL, job)
-        for job in jobs(
-            features,
-            seeds=request.seeds,
-            quick=request.quick,
-            clock=request.clock,
-            modes=request.modes,
-        )
-    ]
-    controls = _controlled(features, request.clock) if request.control else []
-    stock = [
-        PlannedBoot(Arm.STOCK, job)
-        for job in jobs(
-            controls,
-            seeds=request.seeds if controls else (),
-            quick=request.quick,
-            clock=request.clock,
-            arm=Arm.STOCK,
-        )
-    ]
+    groups = [features] if request.quick else [[f] for f in features]
     # In turns, as the modes are: the host's drift meets both kernels.
-    boots: list[PlannedBoot] = []
-    for i, planned in enumerate(lull):
-        boots += [planned, *stock[i : i + 1]]
+    boots = [
+        planned
+        for seed in request.seeds
+        for group in groups
+        for planned in _pair(group, seed, request)
+    ]
     return (*boots, *_own(features, request))
+
+
+def _pair(
+    features: Sequence[Feature], seed: int, request: Request
+) -> Iterator[PlannedBoot]:
+    """The boot of the lull kernel, and the one of the untouched to hold against."""
+    asked = partial(jobs, seeds=(seed,), quick=request.quick, clock=request.clock)
+    for job in asked(features, modes=request.modes):
+        yield PlannedBoot(Arm.LULL, job)
+    controls = _controlled(features, request.clock) if request.control else []
+    for job in asked(controls, arm=Arm.STOCK):
+        yield PlannedBoot(Arm.STOCK, job)
 
 
 def _own(features: Sequence[Feature], request: Request) -> list[PlannedBoot]:
@@ -184,16 +187,25 @@ def _controlled(features: Iterable[Feature], clock: Clock) -> list[Feature]:
     """Features cut down to the cases that a control expectation is about."""
     found = []
     for feature in features:
-        wanted = [
-            e for e in feature.expectations if e.control and e.clock in (None, clock)
-        ]
-        cases = tuple(
-            case
-            for case in feature.cases
-            if any(
-                e.workload == case.workload and e.params == case.params for e in wanted
-            )
-        )
+        cases = tuple(c for c in feature.cases if _has_control(feature, c, clock))
         if cases:
             found.append(feature.model_copy(update={"cases": cases}))
     return found
+
+
+def _controlled_first(feature: Feature, request: Request) -> Feature:
+    """The same cases; those that the untouched kernel runs, too, come first, so
+    that both kernels have done the same before."""
+    cases = sorted(
+        feature.cases, key=lambda c: not _has_control(feature, c, request.clock)
+    )
+    return feature.model_copy(update={"cases": tuple(cases)})
+
+
+def _has_control(feature: Feature, case: CaseSpec, clock: Clock) -> bool:
+    return any(
+        e.control
+        and e.clock in (None, clock)
+        and (e.workload, e.params) == (case.workload, case.params)
+        for e in feature.expectations
+    )

@@ -43,6 +43,26 @@ def test_the_untouched_kernel_runs_what_is_compared_with_it(
     assert set(case.order) == {"stock"}
 
 
+def test_no_feature_is_measured_on_what_another_has_left(request_: Request) -> None:
+    two = dataclasses.replace(request_, features=select(["freeze", "thaw"]), seeds=(1,))
+    assert len([b for b in plan(two) if b.arm is Arm.LULL]) == 1
+    whole = plan(dataclasses.replace(two, quick=False))
+    of = [(b.arm, {case.feature for case in b.job.cases}) for b in whole]
+    assert of == [
+        (arm, {name}) for name in ("freeze", "thaw") for arm in (Arm.LULL, Arm.STOCK)
+    ]
+    assert whole[0].title == "lull kernel, freeze, seed 1"
+
+
+def test_both_kernels_have_done_the_same_before_a_control(request_: Request) -> None:
+    whole = dataclasses.replace(request_, features=select(["thaw"]), quick=False)
+    lull, stock = plan(whole)[:2]
+    assert (lull.arm, stock.arm) == (Arm.LULL, Arm.STOCK)
+    first = [(c.workload, c.params) for c in lull.job.cases[: len(stock.job.cases)]]
+    assert first == [(c.workload, c.params) for c in stock.job.cases]
+    assert len(first) > 1
+
+
 def test_no_control_on_a_clock_that_no_expectation_is_about(
     request_: Request,
 ) -> None:
