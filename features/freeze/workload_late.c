@@ -75,6 +75,11 @@ static int exec_frozen_round(const struct job_case *c, const char *mode, struct 
 			    strerror(errno));
 	if (freeze_with(c, "exec_held", mode, s) < 0)
 		return -1;
+	/* Who does not ask it to freeze sends it no signal either. */
+	if (job_number(c, "expect"))
+		return 0;
+	if (!lull_check("freeze", "loaded"))
+		return fail(STATUS_UNMET, "load", "no program was loaded while all were frozen");
 	/* Who reads its program may be a server that takes a signal for an interrupt. */
 	return inject_verdict(c, "load", mode, !lull_check("freeze", "interrupted"),
 			      ": no signal is pending while the program is loaded");

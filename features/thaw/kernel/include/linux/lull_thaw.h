@@ -41,6 +41,7 @@ LULL_SAFEGUARDS(THAW, thaw, {
 	LULL_THAW_SAVED,	/* FZ10: a wakeup meanwhile is remembered */
 	LULL_THAW_VICTIM,	/* FZ11: a victim of the OOM killer may die */
 	LULL_THAW_USER,	/* FZ12: only calls that hold no lock */
+	LULL_THAW_TRACED,	/* who traces a switch is not told of the bit */
 });
 
 /*
@@ -113,6 +114,14 @@ static inline void lull_thaw_restored(void)
 		__lull_thaw_restored();
 }
 
+/* In __schedule(), for who traces it: the state of the task that goes to sleep. */
+static inline unsigned long lull_thaw_traced(unsigned long state)
+{
+	if (!lull_thaw_guarded(LULL_THAW_TRACED))
+		return state;
+	return state & ~TASK_FREEZABLE_PM;
+}
+
 #else /* !CONFIG_LULL_THAW */
 
 static inline bool lull_thaw_may_rest(struct task_struct *p, unsigned int state)
@@ -127,6 +136,11 @@ static inline bool lull_thaw_may_thaw(struct task_struct *p)
 
 static inline void lull_thaw_forget(struct task_struct *p) { }
 static inline void lull_thaw_restored(void) { }
+static inline unsigned long lull_thaw_traced(unsigned long state)
+{
+	return state;
+}
+
 static inline void lull_thaw_wake(struct task_struct *p)
 {
 	wake_up_state(p, TASK_FROZEN);

@@ -62,7 +62,7 @@ static u32 thaw_between;
 static struct task_struct *window_task;
 
 static atomic_t windows, escapes, helpers, unlisted;
-static atomic_t held_at_end, thawed_between, interrupted;
+static atomic_t held_at_end, thawed_between, loaded, interrupted;
 static atomic_t queued, gone;
 /* Holds that nobody has let go: what they were for has not been tried. */
 static atomic_t overdue;
@@ -210,7 +210,10 @@ void lull_freeze_debug_frozen(void)
 		msleep(window_ms);
 }
 
-/* The end of one that failed: tasks are thawed, and the writer has not returned. */
+/*
+ * The end of one that failed: tasks are thawed, and the writer has not come to
+ * what else ends a session.
+ */
 void lull_freeze_debug_failed(void)
 {
 	hold(&fail_hold);
@@ -307,13 +310,18 @@ void lull_freeze_debug_exec(void)
 /* In begin_new_exec(), when the flag is gone. */
 void lull_freeze_debug_execed(void)
 {
+	if (!lull_freeze_guarded(LULL_FREEZE_LATE) && freezing(current))
+		set_thread_flag(TIF_SIGPENDING);
 	hold_is_over(&exec_hold);
 }
 
 /* In a helper whose program is loaded. */
 void freeze_debug_loaded(void)
 {
-	if (READ_ONCE(window_task) && signal_pending(current))
+	if (!READ_ONCE(window_task))
+		return;
+	atomic_inc(&loaded);
+	if (signal_pending(current))
 		atomic_inc(&interrupted);
 }
 
@@ -396,6 +404,7 @@ static int check_show(struct seq_file *m, void *v)
 	seq_printf(m, "exit_held %d\n", !!READ_ONCE(exit_hold.who));
 	seq_printf(m, "fail_held %d\n", !!READ_ONCE(fail_hold.who));
 	seq_printf(m, "queued %d\n", atomic_read(&queued));
+	seq_printf(m, "loaded %d\n", atomic_read(&loaded));
 	seq_printf(m, "interrupted %d\n", atomic_read(&interrupted));
 	seq_printf(m, "thawed_between %d\n", atomic_read(&thawed_between));
 	seq_printf(m, "last_escape %s\n",
@@ -419,6 +428,7 @@ static ssize_t check_write(struct file *file, const char __user *buf,
 	atomic_set(&overdue, 0);
 	atomic_set(&thawed_between, 0);
 	atomic_set(&gone, 0);
+	atomic_set(&loaded, 0);
 	atomic_set(&interrupted, 0);
 	return count;
 }

@@ -182,10 +182,10 @@ static void end_session(void)
  */
 void lull_freeze_end(int error)
 {
-	end_session();
 	if (error)
 		lull_freeze_debug_failed();
-	else
+	end_session();
+	if (!error)
 		lull_freeze_debug_frozen();
 }
 
@@ -197,7 +197,8 @@ void lull_freeze_end(int error)
 void lull_freeze_thaw(void)
 {
 	lull_freeze_debug_thaw();
-	end_session();
+	if (lull_freeze_guarded(LULL_FREEZE_OVER))
+		end_session();
 }
 
 static bool in_lull_session(void)

@@ -84,6 +84,8 @@ LULL_SAFEGUARDS(FREEZE, freeze, {
 	LULL_FREEZE_REASONS,	/* FZ9: thaw nobody who has a reason left */
 	LULL_FREEZE_LOOK,	/* FZ13: look at wakeups and the time meanwhile */
 	LULL_FREEZE_UNLISTED,	/* FZ1: keep who has left the list and runs */
+	LULL_FREEZE_LATE,	/* FZ6 (iii): ask when the program is loaded */
+	LULL_FREEZE_OVER,	/* FZ13: a thaw ends the session */
 });
 
 /*
