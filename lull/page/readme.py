@@ -18,6 +18,7 @@ from lull.errors import LabError
 from lull.host.files import repo_root, write_file
 from lull.model import LULL, Arm, Clock, Feature, Summary
 from lull.page.build import overview
+from lull.page.figures import refresh_feature
 from lull.page.html import style
 from lull.page.phrases import amount, factor, interval
 from lull.report.answer import Answer, answer
@@ -41,13 +42,16 @@ def refresh(runs: Sequence[Path], root: Path | None = None) -> tuple[Path, ...]:
     raises, and LabError for a README without a place for them."""
     base = root or repo_root()
     known = features()
-    written: list[Path] = []
-    for path in runs:
-        file = path / "summary.json" if path.is_dir() else path
-        # What makes a comparison doubtful is of no concern here.
-        run = read(file, known, lambda text: None)
-        place = base / RESULTS / f"{run.summary.clock}.json"
-        write_file(place, to_json(reduced(run.summary, known)).encode())
+    given = [_summary(path, known) for path in runs]
+    written = [
+        place for feature in known for place in refresh_feature(feature, given, base)
+    ]
+    for summary in given:
+        # A run of some features, or of their steps, is for their own pages.
+        if summary.steps or {f.name for f in known} - {r.feature for r in summary.rows}:
+            continue
+        place = base / RESULTS / f"{summary.clock}.json"
+        write_file(place, to_json(reduced(summary, known)).encode())
         written.append(place)
     summaries = committed(base)
     readme = base / "README.md"
@@ -57,6 +61,12 @@ def refresh(runs: Sequence[Path], root: Path | None = None) -> tuple[Path, ...]:
         write_file(base / PICTURE, picture(summaries, known).encode())
         written.append(base / PICTURE)
     return tuple(written)
+
+
+def _summary(path: Path, known: Sequence[Feature]) -> Summary:
+    file = path / "summary.json" if path.is_dir() else path
+    # What makes a comparison doubtful is of no concern here.
+    return read(file, known, lambda text: None).summary
 
 
 def committed(base: Path) -> tuple[Summary, ...]:

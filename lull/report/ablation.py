@@ -10,7 +10,7 @@ from lull.ask.steps import NONE, alone, dependents, places, without
 from lull.model import LULL, Arm, Clock, Feature, Row, Sample, StepShare, Summary
 from lull.report import stats
 from lull.report.summary import case_name, values_of
-from lull.report.table import plain, ratio, spread, wrap
+from lull.report.table import cell, plain, wrap
 
 #: Columns of the table: what they are headed by, and how wide they are.
 _STEP, _CELL = 12, 20
@@ -109,7 +109,7 @@ def _table(summary: Summary, group: Sequence[StepShare]) -> Iterator[str]:
             share.step,
             _to_stock(rows.get(share.alone)),
             _to_stock(rows.get(share.without)),
-            _cell(share.ratio, share.ratio_ci95, share.p),
+            cell(share.ratio, share.ratio_ci95, share.p),
         )
     yield _line("none of them", _to_stock(rows.get(group[0].none)), "", "")
     yield _line("all of them", _to_stock(rows.get(LULL)), "", "")
@@ -130,14 +130,7 @@ def _company(share: StepShare) -> str:
 
 
 def _to_stock(row: Row | None) -> str:
-    return _cell(row.ratio, row.ratio_ci95, row.p) if row else "-"
-
-
-def _cell(value: float | None, interval: stats.Interval | None, p: float | None) -> str:
-    if value is None:
-        return "-"
-    mark = "" if stats.shown(p, interval) else " ~"
-    return f"{ratio(value)} {spread(value, interval)}".rstrip() + mark
+    return cell(row.ratio, row.ratio_ci95, row.p) if row else "-"
 
 
 def _line(name: str, *cells: str) -> str:

@@ -9,6 +9,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
 from lull.model import Arm, Clock, Feature, Mode, Promise, Row, Summary
+from lull.report import stats
 from lull.report.stats import ALPHA, MIN_EACH, Interval
 from lull.report.summary import case_name, shown
 
@@ -105,6 +106,14 @@ def ratio(value: float | None) -> str:
     return number(value) if value >= 1000 else _digits(value)
 
 
+def cell(value: float | None, interval: Interval | None, p: float | None) -> str:
+    """``0.348 +-0.3%``, with `` ~`` where no difference is shown."""
+    if value is None:
+        return "-"
+    mark = "" if stats.shown(p, interval) else " ~"
+    return f"{ratio(value)} {spread(value, interval)}".rstrip() + mark
+
+
 def spread(middle: float, interval: Interval | None) -> str:
     """``+-3%``: the wider side of the interval, rounded up; may be empty."""
     if interval is None:
@@ -173,12 +182,15 @@ def _feature(summary: Summary, feature: Feature) -> Iterator[str]:
         yield ""
         yield "A/A control: mode stock to the untouched kernel, same seeds or boots"
         for row in control:
-            yield from wrap(_control(row), "  ", "      ")
+            yield from wrap(aa_control(row), "  ", "      ")
 
 
-def _control(row: Row) -> str:
-    # The row is untouched kernel to mode stock; here it is read the other way
-    # round: what does it cost to have it compiled in?
+def aa_control(row: Row) -> str:
+    """A row of the A/A control: mode stock to the untouched kernel.
+
+    The row is untouched kernel to mode stock; here it is read the other way round:
+    what does it cost to have it compiled in?
+    """
     name = f"{case_name(row.workload, row.params)} {row.metric}:"
     value = f"{1 / row.ratio:.4f}" if row.ratio else "-"
     if row.ratio_ci95 and row.ratio_ci95[0] > 0:

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A feature's figures in its README: tables of runs that are committed.
+
+``results/CLOCK.json`` beside the README is what the tables need of a run's summary,
+``results/ablate-CLOCK.json`` of one with ``--ablate``. A test makes the tables again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from lull.ask.catalog import ROOMS
+from lull.ask.job import STOCK
+from lull.errors import LabError
+from lull.host.files import write_file
+from lull.model import (
+    LULL,
+    Arm,
+    Clock,
+    Expectation,
+    Feature,
+    Headline,
+    Row,
+    StepShare,
+    Summary,
+)
+from lull.page.phrases import amount
+from lull.report import ablation
+from lull.report.compare import read
+from lull.report.summary import CaseKey, case_key, case_name, to_json
+from lull.report.table import aa_control, cell
+
+RESULTS = "results"
+START, END = "<!-- figures -->\n", "<!-- end of figures -->\n"
+
+_UNIT = {
+    Clock.INSN: "executed instructions, 1 ns each",
+    Clock.WALL: "time, QEMU's emulation",
+}
+
+
+def refresh_feature(
+    feature: Feature, summaries: Iterable[Summary], root: Path
+) -> tuple[Path, ...]:
+    """Keep what ``summaries`` have of the feature, and write its README's tables.
+
+    Returns the files that were written: none for a README without a place.
+    """
+    readme = room(feature, root) / "README.md"
+    text = readme.read_text("utf-8") if readme.is_file() else ""
+    if START not in text:
+        return ()
+    written = []
+    for summary in summaries:
+        kept = reduced(summary, feature)
+        if not kept.rows:
+            continue
+        place = room(feature, root) / RESULTS / _name(summary)
+        write_file(place, to_json(kept).encode())
+        written.append(place)
+    write_file(readme, with_figures(text, feature, committed(feature, root)).encode())
+    return (*written, readme)
+
+
+def room(feature: Feature, root: Path) -> Path:
+    """The folder that has the feature's or the scenario's whole life."""
+    places = [root / kind / feature.name for kind in ROOMS]
+    return next((place for place in places if place.is_dir()), places[0])
+
+
+def committed(feature: Feature, root: Path) -> tuple[Summary, ...]:
+    """The feature's summaries: insn first, and what the steps bring last."""
+    folder = room(feature, root) / RESULTS
+    names = [f"{clock}.json" for clock in Clock]
+    files = [folder / name for name in (*names, *(f"ablate-{n}" for n in names))]
+    return tuple(
+        read(file, (), lambda text: None).summary for file in files if file.is_file()
+    )
+
+
+def _name(summary: Summary) -> str:
+    return f"{'ablate-' if summary.steps else ''}{summary.clock}.json"
+
+
+def reduced(summary: Summary, feature: Feature) -> Summary:
+    """What the tables show: the metrics that are promised or lead, case by case."""
+    steps = tuple(share for share in summary.steps if share.feature == feature.name)
+    looked_at = {(_key(feature, share), share.metric) for share in steps}
+    wanted = looked_at or _wanted(feature, summary.clock)
+    return summary.model_copy(
+        update={
+            "rows": tuple(
+                row
+                for row in summary.rows
+                if row.feature == feature.name
+                and (_key(feature, row), row.metric) in wanted
+                and (row.arm is Arm.LULL or row.ratio is not None)
+            ),
+            "steps": steps,
+            "expectations": tuple(
+                e for e in summary.expectations if e.feature == feature.name
+            ),
+        }
+    )
+
+
+def _key(feature: Feature, item: Row | StepShare | Expectation | Headline) -> CaseKey:
+    return case_key(feature, item.workload, item.params)
+
+
+def _wanted(feature: Feature, clock: Clock) -> set[tuple[CaseKey, str]]:
+    promised = {
+        (_key(feature, e), e.metric)
+        for e in feature.expectations
+        if e.clock in (None, clock)
+    }
+    return promised | {(_key(feature, h), h.metric) for h in feature.headlines}
+
+
+def with_figures(text: str, feature: Feature, summaries: Sequence[Summary]) -> str:
+    """A README's text with the tables anew. Raises LabError where it has no place."""
+    before, start, rest = text.partition(START)
+    _, end, after = rest.partition(END)
+    if not start or not end:
+        raise LabError(
+            "there is no place for the figures",
+            where=f"{feature.name}/README.md",
+            hint=f"it is between {START.strip()} and {END.strip()}",
+        )
+    blocks = "\n".join(_block(summary, feature) for summary in summaries)
+    return f"{before}{start}{blocks}{end}{after}"
+
+
+def _block(summary: Summary, feature: Feature) -> str:
+    command = f"lull run {feature.name} --clock {summary.clock}"
+    command += " --ablate" if summary.steps else ""
+    command += f" --seeds {summary.seeds}" if summary.seeds else ""
+    head = f"Linux {summary.kernel}, {summary.cpus} CPUs, clock {summary.clock}"
+    lines = [
+        f"{head} ({_UNIT[summary.clock]}), {summary.seeds} seeds, by `{command}`:",
+        "",
+    ]
+    if summary.steps:
+        lines += ["```", *ablation.render(summary).splitlines(), "```"]
+    else:
+        lines += [*_table(summary, feature), "", *_foot(summary)]
+    return "\n".join(lines) + "\n"
+
+
+def _table(summary: Summary, feature: Feature) -> Iterable[str]:
+    rows = [row for row in summary.rows if row.arm is Arm.LULL]
+    seen = {row.mode for row in rows}
+    # Whatever a feature calls its modes: the one that users are told of comes last.
+    modes = [m for m in feature.mode_names if m in seen and m not in (STOCK, LULL)]
+    modes += [LULL] if LULL in seen else []
+    yield f"| case | metric | stock | {' | '.join(f'{m}, to stock' for m in modes)} |"
+    yield f"|---|---|---:|{'---|' * len(modes)}"
+    before = ""
+    for name, metric in dict.fromkeys((_case(row), row.metric) for row in rows):
+        of = {r.mode: r for r in rows if (_case(r), r.metric) == (name, metric)}
+        cells = [f"`{name}`" if name != before else "", f"`{metric}`"]
+        cells.append(_amount(of.get(STOCK)))
+        cells += [_to_stock(of.get(mode)) for mode in modes]
+        yield f"| {' | '.join(cells)} |"
+        before = name
+
+
+def _case(row: Row) -> str:
+    return case_name(row.workload, row.params)
+
+
+def _amount(row: Row | None) -> str:
+    return amount(row.median, row.unit) if row else "-"
+
+
+def _to_stock(row: Row | None) -> str:
+    """The ratio; the amount itself where stock has nothing to divide by."""
+    if row is None:
+        return "-"
+    if row.ratio is None:
+        return amount(row.median, row.unit)
+    return cell(row.ratio, row.ratio_ci95, row.p)
+
+
+def _foot(summary: Summary) -> Iterable[str]:
+    broken = [promise for promise in summary.expectations if not promise.ok]
+    held = len(summary.expectations) - len(broken)
+    yield (
+        "Medians; +- is the wider side of the ratio's 95% interval, ~ where no"
+        f" difference is shown. {held} of {len(summary.expectations)} promises hold"
+        f"{':' if broken else '.'}"
+    )
+    if broken:
+        yield from ("", *(f"- broken: {promise.text}" for promise in broken))
+    control = [row for row in summary.rows if row.arm is Arm.STOCK]
+    if control:
+        yield from ("", "Mode `stock` to the untouched kernel, the A/A control:", "")
+        yield from (f"- {aa_control(row)}" for row in control)

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A feature's README has the figures that are committed beside it, and no others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lull.ask.catalog import features
+from lull.errors import LabError
+from lull.host.files import repo_root
+from lull.model import Arm, Clock, Feature, StepShare
+from lull.page.figures import (
+    END,
+    START,
+    committed,
+    reduced,
+    refresh_feature,
+    room,
+    with_figures,
+)
+from lull.page.readme import refresh
+from tests import synthetic
+from tests.page import runs
+
+AGAIN = "lull report --readme"
+
+
+@pytest.mark.parametrize("feature", features(), ids=lambda f: f.name)
+def test_a_readme_is_made_of_what_is_committed(feature: Feature) -> None:
+    root = repo_root()
+    text = (room(feature, root) / "README.md").read_text("utf-8")
+    assert with_figures(text, feature, committed(feature, root)) == text, AGAIN
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout with one feature, and a place in its README."""
+    monkeypatch.setattr("lull.page.readme.features", lambda: (synthetic.feature(),))
+    place = tmp_path / "root" / "features" / "walk"
+    place.mkdir(parents=True)
+    (place / "README.md").write_text(f"# One\n{START}stale words\n{END}two\n")
+    (tmp_path / "root" / "README.md").write_text(
+        "<!-- results -->\n<!-- end of results -->\n"
+    )
+    return tmp_path / "root"
+
+
+def test_a_run_becomes_a_table_with_the_command_beside_it(
+    root: Path, tmp_path: Path
+) -> None:
+    refresh([runs.folder(tmp_path / "insn", runs.run())], root)
+    text = (root / "features/walk/README.md").read_text("utf-8")
+    assert text.startswith("# One\n") and text.endswith(f"{END}two\n")
+    assert "stale" not in text
+    assert "`lull run walk --clock insn --seeds 6`" in text
+    assert "| `total` | 12.0ms | 0.500 +-2% | 0.100 +-0.5% |" in text
+    assert "2 of 2 promises hold." in text
+
+
+def test_a_broken_promise_and_a_control_are_said(root: Path) -> None:
+    summary = runs.run().summary
+    (first, *rest) = summary.expectations
+    rows = [row for row in summary.rows if row.mode == "stock"]
+    control = rows[0].model_copy(
+        update={"arm": Arm.STOCK, "ratio": 0.5, "ratio_ci95": (0.4, 0.6)}
+    )
+    broken = summary.model_copy(
+        update={
+            "expectations": (first.model_copy(update={"ok": False}), *rest),
+            "rows": (*summary.rows, control),
+        }
+    )
+    refresh_feature(synthetic.feature(), [broken], root)
+    text = (root / "features/walk/README.md").read_text("utf-8")
+    assert f"- broken: {first.text}" in text
+    assert "2.0000 [1.6667, 2.5000] excludes 1" in text
+
+
+def test_what_the_steps_bring_is_as_printed_and_not_the_front_page(
+    root: Path, tmp_path: Path
+) -> None:
+    made = runs.run()
+    row = next(r for r in made.summary.rows if r.mode == "lull")
+    share = StepShare(
+        feature=row.feature,
+        workload=row.workload,
+        params=row.params,
+        metric=row.metric,
+        step="dead",
+        text="pass over the dead",
+        alone="lull=dead",
+        without="lull-dead",
+        none="lull=none",
+        ratio=0.25,
+        ratio_ci95=(0.24, 0.26),
+        p=0.001,
+    )
+    ablated = made.summary.model_copy(update={"steps": (share,)})
+    kept = reduced(ablated, synthetic.feature())
+    assert {(r.workload, r.metric) for r in kept.rows} == {(row.workload, row.metric)}
+    written = refresh_feature(synthetic.feature(), [ablated], root)
+    assert [path.name for path in written] == ["ablate-insn.json", "README.md"]
+    text = (root / "features/walk/README.md").read_text("utf-8")
+    assert "`lull run walk --clock insn --ablate --seeds 6`" in text
+    assert "0.250 +-4%" in text and "```" in text
+
+
+def test_a_run_of_some_features_leaves_the_front_page_alone(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = synthetic.feature().model_copy(update={"name": "other"})
+    monkeypatch.setattr(
+        "lull.page.readme.features", lambda: (synthetic.feature(), other)
+    )
+    written = refresh([runs.folder(tmp_path / "insn", runs.run(Clock.INSN))], root)
+    names = {path.relative_to(root).as_posix() for path in written}
+    assert "features/walk/results/insn.json" in names
+    assert "docs/results/insn.json" not in names
+
+
+def test_a_readme_whose_place_has_no_end_is_refused() -> None:
+    with pytest.raises(LabError, match="no place for the figures"):
+        with_figures(f"{START}", synthetic.feature(), ())
