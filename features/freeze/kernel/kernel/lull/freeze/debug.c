@@ -114,7 +114,12 @@ static void judge(struct task_struct *p, const char *how)
 static void on_switch(void *data, bool preempt, struct task_struct *prev,
 		      struct task_struct *next, unsigned int prev_state)
 {
-	if (READ_ONCE(window_task))
+	/*
+	 * Who is frozen and gets a CPU was preempted between taking that state
+	 * and schedule(), and goes there. Who leaves the state is seen where it
+	 * does that (FZ7), and when it is switched to after that, or calls.
+	 */
+	if (READ_ONCE(window_task) && !frozen(next))
 		judge(next, "switch");
 }
 
