@@ -8,7 +8,7 @@ import os
 import shutil
 import signal
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,12 +35,16 @@ class Start:
     """What is started: a kernel, its initramfs, and the disk with the root.
 
     With ``keep`` what the guest writes stays on the disk; else it is gone with it.
+    ``onto`` is one more disk, which it may write to. By ``firmware`` it is the
+    disk's boot loader that finds a kernel, and ``kernel`` only says by what it runs.
     """
 
     kernel: Path
     initrd: Path
     disk: Path
     keep: bool = False
+    onto: Path | None = None
+    firmware: bool = False
 
 
 def boot(
@@ -100,13 +104,30 @@ def _command(start: Start, wiring: Wiring, job_disk: Path) -> list[str]:
         append=("root=/dev/vda", "rw"),
     )
     words = qemu_command(spec, wiring)
-    for disk, how in (
+    if start.firmware:
+        words = without(words, "-kernel", "-initrd", "-append")
+    disks = [
         (start.disk, "snapshot=off" if start.keep else "snapshot=on"),
         (job_disk, "readonly=on"),
-    ):
+    ]
+    if start.onto is not None:
+        disks.append((start.onto, "snapshot=off"))
+    for disk, how in disks:
         place = str(disk).replace(",", ",,")
         words += ["-drive", f"file={place},if=virtio,format=raw,{how}"]
     return words
+
+
+def without(words: Sequence[str], *options: str) -> list[str]:
+    """A command without these options and the value of each."""
+    left = iter(words)
+    kept = []
+    for word in left:
+        if word in options:
+            next(left)
+        else:
+            kept.append(word)
+    return kept
 
 
 async def _live(

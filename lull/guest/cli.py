@@ -11,6 +11,7 @@ import typer
 from lull.guest.boot import Start, boot
 from lull.guest.image import base_image
 from lull.guest.installed import find_packages, installed
+from lull.guest.loader import with_loader
 from lull.host.files import read_input, shown_path
 from lull.host.progress import open_progress
 from lull.kernels.cache import Cache
@@ -47,6 +48,10 @@ def build_command(packages: _Packages = None) -> None:
 def run_command(
     script: Annotated[Path, typer.Argument(help="For sh, as root, in the guest.")],
     packages: _Packages = None,
+    loader: Annotated[
+        bool,
+        typer.Option("--loader", help="Start from a disk with GRUB, by its menu."),
+    ] = False,
     output: Annotated[
         Path, typer.Option("-o", "--output", help="For the console and the rest.")
     ] = Path("runs/guest"),
@@ -64,8 +69,11 @@ def run_command(
             image = base_image(cache, progress)
         else:
             image = installed(cache, find_packages(packages), progress)
+        start = Start(image.kernel, image.initrd, image.disk)
+        if loader:
+            start = with_loader(cache, image, progress)
         progress.step("the guest runs the script")
-        said = boot(Start(image.kernel, image.initrd, image.disk), job, output)
+        said = boot(start, job, output)
     for line in said.splitlines():
         print(show(line.encode("utf-8", "replace")))
     print(f"the guest's console: {shown_path(output / 'console.log')}")
