@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cputime.h"
+#include "knob.h"
 #include "lull.h"
 #include "mark.h"
 #include "util.h"
@@ -10,6 +11,9 @@
 
 #define WAIT_LIMIT_MS 20000
 #define WAIT_STEP_MS 2
+#define DELAY "/sys/kernel/debug/lull/zfree/inject/delay_ms"
+#define AWAY_MS "600000"
+#define ROUNDS 20
 
 int worker_wait(void)
 {
@@ -26,6 +30,29 @@ int worker_wait(void)
 		sleep_ms(WAIT_STEP_MS);
 	}
 	return -1;
+}
+
+uint64_t worker_left(void)
+{
+	uint64_t drained = lull_stat("zfree", "drained");
+
+	return lull_stat("zfree", "queued") - drained;
+}
+
+int worker_keep_away(int (*free_some)(uint64_t round))
+{
+	for (uint64_t i = 0; !lull_stat("zfree", "queued"); i++) {
+		if (i == ROUNDS)
+			return fail(STATUS_UNMET, "zfree", "nothing is left to the worker");
+		if (free_some(i) < 0)
+			return -1;
+		sleep_ms(50);
+	}
+	if (worker_wait() < 0)
+		return -1;
+	/* Its last round, in which it finds nothing. */
+	sleep_ms(200);
+	return knob_write(DELAY, AWAY_MS);
 }
 
 int work_begin(struct work *work, const char *mode)

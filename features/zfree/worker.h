@@ -9,6 +9,13 @@
 
 /* Until nothing is left to it; in the other modes that is at once. */
 int worker_wait(void);
+/*
+ * It makes its rings when first something is left to it, which free_some() does in a
+ * round of that number, and then stays away for as long as a test takes.
+ */
+int worker_keep_away(int (*free_some)(uint64_t round));
+/* How many objects wait for it. */
+uint64_t worker_left(void);
 
 /* A measured operation that may leave something to the worker. */
 struct work {

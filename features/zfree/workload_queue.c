@@ -22,9 +22,7 @@
 #include "workload.h"
 #include "zram.h"
 
-#define DELAY "/sys/kernel/debug/lull/zfree/inject/delay_ms"
 #define FAIL "/sys/kernel/debug/failslab/"
-#define AWAY_MS "600000"
 #define AREA_BYTES ((size_t)2 << 20)
 #define CPU 1
 #define CPU_ONLINE "/sys/devices/system/cpu/cpu1/online"
@@ -52,28 +50,14 @@ static int cycle(uint64_t seed)
 	return 0;
 }
 
-/* The worker makes its rings at the first call, and is then kept away. */
 static int keep_away(void)
 {
-	for (uint64_t i = 0; !lull_stat("zfree", "queued"); i++) {
-		if (i == 20)
-			return fail(STATUS_UNMET, "queue", "nothing is left to the worker");
-		if (cycle(i) < 0)
-			return -1;
-		sleep_ms(50);
-	}
-	if (worker_wait() < 0)
-		return -1;
-	/* Its last round, in which it finds nothing. */
-	sleep_ms(200);
-	return knob_write(DELAY, AWAY_MS);
+	return worker_keep_away(cycle);
 }
 
 static uint64_t waiting(void)
 {
-	uint64_t drained = lull_stat("zfree", "drained");
-
-	return lull_stat("zfree", "queued") - drained;
+	return worker_left();
 }
 
 static int verdict(const struct job_case *c, const char *name, bool ok, const char *what,

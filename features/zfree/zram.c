@@ -28,7 +28,7 @@ struct swap_header {
 
 _Static_assert(sizeof(struct swap_header) == PAGE_BYTES, "a page");
 
-static void device_path(char *path, size_t size, const struct zram *zram)
+void zram_device(char *path, size_t size, const struct zram *zram)
 {
 	snprintf(path, size, "/dev/zram%d", zram->number);
 }
@@ -59,7 +59,7 @@ static int write_header(const struct zram *zram, uint64_t bytes)
 	int fd = -1;
 
 	memcpy(header.magic, "SWAPSPACE2", sizeof(header.magic));
-	device_path(path, sizeof(path), zram);
+	zram_device(path, sizeof(path), zram);
 	/* devtmpfs, or udev, makes it a little later than hot_add says. */
 	for (int ms = 0; fd < 0 && ms < DEVICE_WAIT_MS; ms += 10) {
 		fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -81,7 +81,7 @@ static int swap_on(struct zram *zram)
 {
 	char path[64];
 
-	device_path(path, sizeof(path), zram);
+	zram_device(path, sizeof(path), zram);
 	/* Before any swap the machine has. */
 	if (swapon(path, SWAP_FLAG_PREFER | SWAP_FLAG_PRIO_MASK) < 0)
 		return fail(STATUS_FAILED, path, "swapon: %s", strerror(errno));
@@ -148,7 +148,7 @@ int zram_swap_off(struct zram *zram)
 	if (!zram->swaps)
 		return 0;
 	zram->swaps = false;
-	device_path(path, sizeof(path), zram);
+	zram_device(path, sizeof(path), zram);
 	if (swapoff(path) < 0)
 		return fail(STATUS_FAILED, path, "swapoff: %s", strerror(errno));
 	return 0;

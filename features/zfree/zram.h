@@ -4,6 +4,7 @@
 #define LULL_ZFREE_ZRAM_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "job.h"
@@ -28,6 +29,8 @@ struct zram_options {
 
 /* Add a device, and swap on all of it. */
 int zram_start(struct zram *zram, const struct zram_options *options);
+/* Its node in /dev. */
+void zram_device(char *path, size_t size, const struct zram *zram);
 /* A file of the device in sysfs; `path` has room for ZRAM_PATH. */
 #define ZRAM_PATH 128
 void zram_path(char *path, const struct zram *zram, const char *name);

@@ -3,9 +3,21 @@
 #ifdef CONFIG_LULL_ZFREE
 
 /*
+ * On cgroup v1 a slot's cgroup is written down when its folio leaves the swap
+ * cache, which may be while the piece before is freed: what was a run when the
+ * page table was read may be of several cgroups by then.
+ */
+#ifdef CONFIG_MEMCG
+#define LULL_SWAP_IDS_STAY	cgroup_subsys_on_dfl(memory_cgrp_subsys)
+#else
+#define LULL_SWAP_IDS_STAY	true
+#endif
+
+/*
  * A run that crosses into another cluster is not for stock's quick way, which
  * would free all of it slot by slot: go cluster by cluster. No lock is held from
- * one to the next, as between two runs: the slots of the rest are still ours.
+ * one to the next, as between two runs: the slots of the rest are still ours,
+ * and of the cgroup that they were read with.
  */
 static bool lull_swap_entries_free(struct swap_info_struct *si,
 				   swp_entry_t entry, int nr)
@@ -14,7 +26,8 @@ static bool lull_swap_entries_free(struct swap_info_struct *si,
 	unsigned int type = swp_type(entry);
 	bool has_cache = false;
 
-	if (!lull_zfree_ranges() || !lull_zfree_by(LULL_ZFREE_BY_CLUSTERS))
+	if (!lull_zfree_ranges() || !lull_zfree_by(LULL_ZFREE_BY_CLUSTERS) ||
+	    !LULL_SWAP_IDS_STAY)
 		return __swap_entries_free(si, entry, nr);
 
 	lull_zfree_count(LULL_ZFREE_CUTS, (end - 1) / SWAPFILE_CLUSTER -

@@ -47,6 +47,7 @@ LULL_SAFEGUARDS(ZFREE, zfree, {
 	LULL_ZFREE_DESTROY,	/* ZS8: a pool that goes is drained first */
 	LULL_ZFREE_POSSIBLE,	/* ZS8: CPUs that went offline are drained, too */
 	LULL_ZFREE_LIMIT,	/* ZS9: no limit is hit by what is queued */
+	LULL_ZFREE_SIZE,	/* ZS9: an object has room for what goes there */
 	LULL_ZFREE_PRESSURE,	/* ZS9: the shrinker drains */
 	LULL_ZFREE_SLOT_LOCK,	/* ZS11: a slot that is being read is missed */
 	LULL_ZFREE_RINGS,	/* there is memory for the worker's rings */
@@ -72,6 +73,7 @@ LULL_POINTS(ZFREE, zfree, {
 	LULL_ZFREE_AT_MIGRATE,	/* page locked, no other lock taken yet */
 	LULL_ZFREE_AT_PUBLISH,	/* between a handle and its count */
 	LULL_ZFREE_AT_READ,	/* slot locked, its handle read and not used yet */
+	LULL_ZFREE_AT_LIMIT,	/* drained at a limit, not compressed again yet */
 });
 
 /*

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A page is written to while zram, at its limit, is about to compress it again: with
+ * direct I/O that page is the writer's own. What comes of it is larger then, and must
+ * have an object of that size, or it goes over those that lie behind (ZS9).
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "crew.h"
+#include "inject.h"
+#include "job.h"
+#include "lull.h"
+#include "pages.h"
+#include "util.h"
+#include "worker.h"
+#include "workload.h"
+#include "zram.h"
+
+#define AREA_BYTES ((size_t)2 << 20)
+/* Objects that come to lie behind the first one's: less than a page in all. */
+#define BEHIND 12
+#define WORDS (PAGE_BYTES / sizeof(uint64_t))
+/* Words of a page that do not repeat: no other test's are of that class. */
+#define SMALL 12
+
+/* What the writer and who rewrites share. */
+struct scene {
+	uint64_t page[WORDS];
+	uint64_t other[WORDS];
+	volatile uint64_t drained;	/* before the write */
+	volatile bool go, done, failed;
+};
+
+static struct zram zram = ZRAM_NONE;
+static struct scene *scene;
+static cpu_set_t everywhere;
+
+static int free_some(uint64_t round)
+{
+	struct pages pages;
+
+	if (pages_make(&pages, AREA_BYTES, round) < 0 || pages_out(&pages) < 0)
+		return -1;
+	pages_unmap(&pages);
+	return 0;
+}
+
+static void fill(uint64_t *words, uint64_t seed, size_t distinct)
+{
+	uint64_t state = (seed + 1) * 0x9e3779b97f4a7c15ull;
+
+	for (size_t i = 0; i < WORDS; i++) {
+		if (i < distinct)
+			state = state * 6364136223846793005ull + 1442695040888963407ull;
+		words[i] = state;
+	}
+}
+
+static bool write_slot(int fd, const uint64_t *page, unsigned int slot)
+{
+	return pwrite(fd, page, PAGE_BYTES, (off_t)slot * PAGE_BYTES) == PAGE_BYTES;
+}
+
+/* On the other CPU: once what waited is drained, the page is another, and larger. */
+static void rewrite(int fd)
+{
+	while (!scene->go || lull_stat("zfree", "drained") == scene->drained)
+		;
+	fill(scene->page, 0, WORDS);
+	for (unsigned int i = 1; i <= BEHIND; i++) {
+		fill(scene->other, i, SMALL);
+		if (!write_slot(fd, scene->other, i))
+			scene->failed = true;
+	}
+	scene->done = true;
+}
+
+static unsigned int wrong_slots(int fd)
+{
+	static uint64_t want[WORDS];
+	unsigned int wrong = 0;
+
+	for (unsigned int i = 1; i <= BEHIND; i++) {
+		fill(want, i, SMALL);
+		wrong += pread(fd, scene->other, PAGE_BYTES, (off_t)i * PAGE_BYTES) !=
+				 PAGE_BYTES ||
+			 memcmp(scene->other, want, PAGE_BYTES);
+	}
+	return wrong;
+}
+
+static int try_once(const struct job_case *c, int fd)
+{
+	pid_t pid = crew_fork(NULL);
+	unsigned int wrong;
+	bool in_time;
+	char text[120];
+
+	if (pid < 0)
+		return -1;
+	if (!pid) {
+		sched_setaffinity(0, sizeof(everywhere), &everywhere);
+		rewrite(fd);
+		for (;;)
+			pause();
+	}
+	fill(scene->page, 0, SMALL);
+	scene->drained = lull_stat("zfree", "drained");
+	scene->go = true;
+	write_slot(fd, scene->page, 0);
+	in_time = scene->done && !scene->failed;
+	crew_end(&pid);
+	if (!in_time)
+		return fail(STATUS_UNMET, "rewritten", "the page was not another in time");
+	wrong = wrong_slots(fd);
+	snprintf(text, sizeof(text), "%u of %d pages behind it are wrong", wrong, BEHIND);
+	return inject_statement(c, "ZS9", !wrong, text);
+}
+
+static int rewritten_round(const struct job_case *c, const char *mode, struct sample *s)
+{
+	struct zram_options options = { .kb = SLOTS_MB << 10, .algorithm = "lzo-rle" };
+	struct zram_stat stat;
+	char path[ZRAM_PATH], limit[32];
+	int fd, ret;
+
+	(void)mode;
+	(void)s;
+	if (!scene)
+		scene = crew_memory(sizeof(*scene));
+	if (!scene || lull_stats_clear("zfree") < 0 || zram_start(&zram, &options) < 0 ||
+	    worker_keep_away(free_some) < 0 || free_some(100) < 0 || zram_swap_off(&zram) < 0)
+		return -1;
+	if (!worker_left())
+		return fail(STATUS_UNMET, "rewritten", "no object waited");
+	memset(scene, 0, sizeof(*scene));
+	/* It is over its limit as long as these wait, and far below it after. */
+	if (zram_stat(&zram, &stat) < 0)
+		return -1;
+	snprintf(limit, sizeof(limit), "%" PRIu64, stat.mem_used_total - PAGE_BYTES);
+	zram_device(path, sizeof(path), &zram);
+	if (zram_set(&zram, "mem_limit", limit) < 0)
+		return -1;
+	fd = open(path, O_RDWR | O_DIRECT | O_CLOEXEC);
+	if (fd < 0)
+		return fail(STATUS_FAILED, path, "%s", strerror(errno));
+	ret = try_once(c, fd);
+	close(fd);
+	return ret;
+}
+
+static int rewritten_setup(const struct job_case *c)
+{
+	/* Each CPU has a ring of its own: what is freed elsewhere is freed at once. */
+	if (sched_getaffinity(0, sizeof(everywhere), &everywhere) < 0)
+		return fail(STATUS_FAILED, "sched_getaffinity", "%s", strerror(errno));
+	return pin_cpu(0) < 0 ? -1 : inject_case(c);
+}
+
+static void rewritten_teardown(void)
+{
+	zram_stop(&zram);
+	sched_setaffinity(0, sizeof(everywhere), &everywhere);
+}
+
+static const struct workload_param params[] = {
+	INJECT_PARAMS,
+	{ "delay_ms", "0" },
+	{ "broken", "none" },
+	{ 0 },
+};
+
+static const struct workload rewritten = {
+	.feature = "zfree",
+	.name = "rewritten",
+	.text = "a page that changes while zram compresses it at its limit",
+	.params = params,
+	.setup = rewritten_setup,
+	.round = rewritten_round,
+	.teardown = rewritten_teardown,
+};
+
+WORKLOAD(rewritten);
