@@ -22,10 +22,11 @@ import re
 from collections.abc import Iterable
 
 from lull.errors import NoRecording
-from lull.graph.cycles import Cycles, Tally
+from lull.graph.cycles import Cycles
 from lull.graph.events import End, Mark, Start
 from lull.graph.lines import Lines
 from lull.graph.recording import ACTION, Caveat, Header, Recording
+from lull.graph.tally import Tally
 from lull.graph.unpack import unpack
 from lull.trees.model import Phase
 

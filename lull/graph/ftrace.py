@@ -24,10 +24,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from lull.errors import NoRecording
-from lull.graph.cycles import Cycles, Tally
+from lull.graph.cycles import Cycles
 from lull.graph.events import NEEDLES, in_comment, parse, wanted
 from lull.graph.lines import Lines
 from lull.graph.recording import Caveat, Header, Recording
+from lull.graph.tally import Tally
 from lull.graph.unpack import unpack
 
 RECORD = (

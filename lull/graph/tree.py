@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 import networkx as nx
 
-from lull.graph.cycles import Tally
 from lull.graph.recording import Callback, Caveat, Cycle, Named, Recording
+from lull.graph.tally import Tally
 from lull.trees.model import Device, Phase, Tree, Work
 from lull.trees.names import unique
 from lull.trees.order import waits_for

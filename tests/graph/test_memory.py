@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lull.errors import UsageError
-from lull.graph import cycles
+from lull.graph import cycles, one_cycle
 from lull.graph.ftrace import read
 from tests.graph import traces
 
@@ -100,10 +100,10 @@ def test_the_last_complete_cycle_is_kept_when_others_follow(
 def test_what_is_too_much_of_a_cycle_is_left_out_and_said(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(cycles, "MOST_CALLS", 8)
+    monkeypatch.setattr(one_cycle, "MOST_CALLS", 8)
     (cycle,) = read(traces.recorded(), "x").cycles
     assert len(cycle.callbacks) == 3
-    assert any(str(caveat).startswith(cycles.TOO_MANY) for caveat in cycle.caveats)
+    assert any(str(caveat).startswith(one_cycle.TOO_MANY) for caveat in cycle.caveats)
 
 
 def test_after_too_many_cycles_the_rest_is_left_out_and_said(
