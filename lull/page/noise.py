@@ -49,7 +49,8 @@ class Noise:
         """``+-0.4%, of the untouched kernel to stock``."""
         size = 100 * math.expm1(self.log)
         how = "untouched kernel against stock" if self.control else "halves of stock"
-        return f"\N{PLUS-MINUS SIGN}{size:.2g}% ({how})"
+        digits = f"{size:.2g}" if size < 10 else f"{size:.0f}"
+        return f"\N{PLUS-MINUS SIGN}{digits}% ({how})"
 
 
 def noise(control: Row | None, stock: Sequence[float]) -> Noise | None:

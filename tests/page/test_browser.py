@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from lull.model import Clock
+from lull.page import charts
 from lull.page.build import page
 from lull.page.html import render
 from tests import synthetic
@@ -59,6 +60,15 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+#: Texts of pictures that are drawn, but not within their picture.
+CUT = """[...document.querySelectorAll('svg text')].filter(text => {
+    const inner = text.getBoundingClientRect();
+    const outer = text.ownerSVGElement.getBoundingClientRect();
+    return inner.width && (inner.right > outer.right + 1
+        || inner.left < outer.left - 1);
+}).map(text => text.textContent)"""
+
+
 def unfold(of: Any) -> None:
     of.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
 
@@ -85,10 +95,23 @@ def test_it_is_whole_and_quiet_at_each_width(
         unfold(seen)
         # What is wide scrolls in its own place, not the page.
         assert seen.evaluate("document.documentElement.scrollWidth") == width
+        assert seen.evaluate(CUT) == []
         for ratio, text in seen.evaluate(CONTRAST):
             assert ratio >= 4.5, (ratio, text)
         assert watched.errors == []
         assert watched.asked == [file.as_uri()]
+
+
+@pytest.mark.parametrize("words", ["3.4% less time", "125k as many"])
+def test_the_words_beside_a_ratio_are_not_cut(
+    opened: Open, tmp_path: Path, words: str
+) -> None:
+    row = {"name": "devices insn", "ratio": 0.7, "low": 0.6, "high": 0.8}
+    svg = charts.ratios([{**row, "fill": "green", "text": words}])
+    file = tmp_path / "ratio.html"
+    file.write_text(f'<body style="font-family: sans-serif">{svg}')
+    with opened(file) as watched:
+        assert watched.page.evaluate(CUT) == []
 
 
 def test_light_and_dark_are_two_pages(opened: Open, file: Path) -> None:

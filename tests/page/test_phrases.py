@@ -109,6 +109,14 @@ def test_without_one_halves_of_stock_are_by_hand() -> None:
     assert noise(row(None), []) is None
 
 
+@pytest.mark.parametrize(
+    ("log", "want"), [(math.log(2.55), "155%"), (math.log(1.0042), "0.42%")]
+)
+def test_noise_is_a_percentage_at_any_size(log: float, want: str) -> None:
+    text = Noise(log, control=False).text
+    assert text == f"\N{PLUS-MINUS SIGN}{want} (halves of stock)"
+
+
 def test_the_same_values_have_the_same_noise() -> None:
     values = [float(i * i % 17 + 20) for i in range(24)]
     assert noise(None, values) == noise(None, values)
