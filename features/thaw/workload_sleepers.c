@@ -12,9 +12,12 @@
 #include "trace.h"
 #include "util.h"
 #include "woken.h"
+#include "zombies.h"
 
 /* How long the woken are watched at work. */
 #define AFTER_MS 50
+
+static struct crew dead;
 
 /* The sites that mode lull makes freezable; a signal ends the others, or it never did. */
 static const char *const done[] = {
@@ -33,13 +36,15 @@ static bool is_done(const char *name)
 
 static int sleepers_setup(const struct job_case *c)
 {
-	uint64_t n = job_number(c, "sleepers");
+	uint64_t n = job_number(c, "sleepers"), zombies = job_number(c, "zombies");
 
 	if (sleepers_mix(job_param(c, "mix"), WAITS_NR) < 0 || freezer_prepare() < 0)
 		return -1;
-	if (woken_prepare() < 0 || freezer_make_room(n) < 0)
+	if (woken_prepare() < 0 || freezer_make_room(n + zombies) < 0)
 		return -1;
 	if (sleepers_start(n) < 0 || sleepers_look() < 0)
+		return -1;
+	if (zombies && (zombies_start(&dead) < 0 || crew_do(&dead, zombies) < 0))
 		return -1;
 	return marked_start();
 }
@@ -135,11 +140,14 @@ static void sleepers_teardown(void)
 {
 	marked_stop();
 	sleepers_stop();
+	crew_stop(&dead);
 }
 
 static const struct workload_param sleepers_params[] = {
 	{ "sleepers", "4000" },
 	{ "mix", "phone" },
+	/* Whom the walk comes to and has nothing to do for. */
+	{ "zombies", "0" },
 	/* 0 for the profile, which would count the second cycle as well. */
 	{ "counted", "1" },
 	{ 0 },
