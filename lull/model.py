@@ -111,6 +111,14 @@ class Headline(Record):
     profile: bool = False  #: the profile instrument says where it comes from
 
 
+class Shown(Record):
+    """Metrics of a case that README's table has beside promises and headlines."""
+
+    workload: str
+    params: Mapping[str, Value] = Field(default_factory=dict)
+    metrics: tuple[str, ...]
+
+
 class Expectation(Record):
     """A bound on the ratio of a mode's median to another's, or on the median."""
 
@@ -169,6 +177,7 @@ class Feature(Record):
     workloads: Mapping[str, Workload]
     cases: tuple[CaseSpec, ...] = ()
     headlines: tuple[Headline, ...] = ()
+    shown: tuple[Shown, ...] = ()
     expectations: tuple[Expectation, ...] = ()
     published: tuple[Published, ...] = ()
     #: Of metrics whose samples have NAME_hN: how many took 2^N to 2^(N+1) ns, or

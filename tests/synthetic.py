@@ -64,6 +64,10 @@ workload = "zombies"
 params = { zombies = 30000 }
 metric = "total"
 profile = true
+[[shown]]
+workload = "sleepers"
+params = { sleepers = 50 }
+metrics = ["total"]
 """
 
 #: Of a property: how long an example takes says nothing on a loaded machine.

@@ -28,6 +28,7 @@ from lull.model import (
     Place,
     Published,
     PublishedRow,
+    Shown,
     Value,
     Workload,
 )
@@ -192,6 +193,8 @@ def _problems(feature: Feature, name: str) -> Iterator[tuple[str, str]]:
         yield from _bad_headline(feature, headline, f"headlines[{i}]")
     if len(feature.headlines) > HEADLINES:
         yield "headlines", f"more than {HEADLINES}"
+    for i, shown in enumerate(feature.shown):
+        yield from _bad_shown(feature, shown, f"shown[{i}]")
     for i, table in enumerate(feature.published):
         yield from _bad_published(feature, table, f"published[{i}]")
 
@@ -204,7 +207,7 @@ def _bad_metric(feature: Feature, name: str, field: str) -> Iterator[tuple[str, 
 
 def _unmeasured(
     feature: Feature,
-    item: Expectation | Headline | PublishedRow | Place,
+    item: Expectation | Headline | PublishedRow | Place | Shown,
     field: str,
     clock: Clock | None,
 ) -> Iterator[tuple[str, str]]:
@@ -217,7 +220,7 @@ def _unmeasured(
 
 
 def _cases_of(
-    feature: Feature, item: Expectation | Headline | PublishedRow | Place
+    feature: Feature, item: Expectation | Headline | PublishedRow | Place | Shown
 ) -> list[CaseSpec]:
     wanted = full_params(feature, item.workload, item.params)
     return [
@@ -226,6 +229,15 @@ def _cases_of(
         if case.workload == item.workload
         and full_params(feature, case.workload, case.params) == wanted
     ]
+
+
+def _bad_shown(feature: Feature, item: Shown, field: str) -> Iterator[tuple[str, str]]:
+    params = list(_bad_params(feature, item, field))
+    yield from params
+    for metric in item.metrics:
+        yield from _bad_metric(feature, metric, field)
+    if not params:
+        yield from _unmeasured(feature, item, field, None)
 
 
 def _bad_headline(
@@ -303,7 +315,7 @@ def _bad_steps(feature: Feature) -> Iterator[tuple[str, str]]:
 
 
 def _bad_params(
-    feature: Feature, item: CaseSpec | Expectation | Headline, field: str
+    feature: Feature, item: CaseSpec | Expectation | Headline | Shown, field: str
 ) -> Iterator[tuple[str, str]]:
     workload = feature.workloads.get(item.workload)
     if workload is None:

@@ -22,6 +22,7 @@ from lull.model import (
     Feature,
     Headline,
     Row,
+    Shown,
     StepShare,
     Summary,
 )
@@ -84,7 +85,7 @@ def _name(summary: Summary) -> str:
 
 
 def reduced(summary: Summary, feature: Feature) -> Summary:
-    """What the tables show: the metrics that are promised or lead, case by case."""
+    """What the tables show: metrics that are promised, lead or are `[[shown]]`."""
     steps = tuple(share for share in summary.steps if share.feature == feature.name)
     looked_at = {(_key(feature, share), share.metric) for share in steps}
     wanted = looked_at or _wanted(feature, summary.clock)
@@ -105,7 +106,9 @@ def reduced(summary: Summary, feature: Feature) -> Summary:
     )
 
 
-def _key(feature: Feature, item: Row | StepShare | Expectation | Headline) -> CaseKey:
+def _key(
+    feature: Feature, item: Row | StepShare | Expectation | Headline | Shown
+) -> CaseKey:
     return case_key(feature, item.workload, item.params)
 
 
@@ -115,7 +118,8 @@ def _wanted(feature: Feature, clock: Clock) -> set[tuple[CaseKey, str]]:
         for e in feature.expectations
         if e.clock in (None, clock)
     }
-    return promised | {(_key(feature, h), h.metric) for h in feature.headlines}
+    shown = {(_key(feature, s), metric) for s in feature.shown for metric in s.metrics}
+    return promised | shown | {(_key(feature, h), h.metric) for h in feature.headlines}
 
 
 def with_figures(text: str, feature: Feature, summaries: Sequence[Summary]) -> str:

@@ -110,6 +110,11 @@ def test_select_keeps_the_order_and_drops_repetitions() -> None:
          'past them"\nworkload = "zombies"\nparams = { zombies = 7 }',
          "headlines[0]: no case"),
         ("quick = true", "", "headlines[0]: its case is not quick"),
+        ('metrics = ["total"]', 'metrics = ["totl"]', "shown[0].metric: unknown"),
+        ('params = { sleepers = 50 }\nmetrics',
+         'params = { sleepers = 5 }\nmetrics', "shown[0]: no case"),
+        ('params = { sleepers = 50 }\nmetrics',
+         'params = { sleeper = 50 }\nmetrics', "shown[0].params"),
         ("[metrics.total]", "[metrics.total", "not TOML"),
     ],
 )  # fmt: skip

@@ -57,6 +57,8 @@ def test_a_run_becomes_a_table_with_the_command_beside_it(
     assert "`lull run walk --clock insn --seeds 6`" in text
     assert "| `total` | 12.0ms | 0.500 +-2% | 0.100 +-0.5% |" in text
     assert "2 of 2 promises hold." in text
+    # Nothing is promised of it, and it leads nowhere.
+    assert "| `sleepers sleepers=50` | `total` |" in text
 
 
 def test_a_broken_promise_and_a_control_are_said(root: Path) -> None:
