@@ -71,7 +71,7 @@ static unsigned int bucket_of(uint64_t ns)
 
 void latencies_report_tail(struct latencies *l, const char *name, struct sample *s)
 {
-	uint32_t n = sort(l), count[LATENCY_LAST + 1] = { 0 };
+	uint32_t n = sort(l), slow = 0, count[LATENCY_LAST + 1] = { 0 };
 	char what[8];
 
 	latencies_report(l, name, s);
@@ -84,5 +84,7 @@ void latencies_report_tail(struct latencies *l, const char *name, struct sample 
 	for (unsigned int log = LATENCY_FIRST; log <= LATENCY_LAST; log++) {
 		snprintf(what, sizeof(what), "h%u", log);
 		add(s, name, what, count[log]);
+		slow += log < LATENCY_SLOW ? 0 : count[log];
 	}
+	add(s, name, "slow", slow * 1000.0 / n);
 }
