@@ -36,7 +36,8 @@ class Size(StrEnum):
 class TrialCase(Record):
     """One workload of a trial; what it has beside these words is a parameter.
 
-    ``proof`` overrides parameters, and ``times``, at full size.
+    ``proof`` overrides parameters at full size; how often each mode has its turn is
+    the same, for a trial's checks are counted.
     """
 
     run: str
@@ -54,11 +55,17 @@ class TrialCase(Record):
         rest = {name: data[name] for name in data if name in _WORDS}
         return {**rest, "params": params}
 
+    @model_validator(mode="after")
+    def _is_counted(self) -> TrialCase:
+        words = sorted(_WORDS & self.proof.keys())
+        if words:
+            raise ValueError(f"proof cannot change {', '.join(words)}")
+        return self
+
     def case(self, name: str, size: Size, seed: int) -> Case:
         """As a job has it, of the feature of that name."""
         more = dict(self.proof) if size is Size.PROOF else {}
-        times = int(more.pop("times", self.times))
-        order = tuple(self.modes.split()) * times
+        order = tuple(self.modes.split()) * self.times
         sets: dict[str, str] = {}
         if any(word == ANY or is_set(word) for word in order):
             about = feature(name)

@@ -203,7 +203,12 @@ except errors.LullError as error:
 """
     errors = tmp_path / "errors"
     with errors.open("w") as file:
-        process = subprocess.Popen([sys.executable, "-c", program], stderr=file)
+        process = subprocess.Popen(
+            [sys.executable, "-c", program],
+            stderr=file,
+            # A background job of a shell starts with SIGINT ignored.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )
         for _ in range(600):
             if "two" in calls(tmp_path) or process.poll() is not None:
                 break

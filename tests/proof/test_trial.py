@@ -53,6 +53,7 @@ def test_a_case_has_its_words_and_the_rest_are_parameters() -> None:
         ("cases = [", "cases = [ ]\nno = [", "cases"),
         ("[[trial]]", "[[trial", "not TOML"),
         ("times = 2", "times = 0", "times"),
+        ("proof = { n = 30 }", "proof = { times = 9 }", "proof cannot change times"),
     ],
 )
 def test_what_is_no_trial_is_refused_by_name(old: str, new: str, said: str) -> None:
