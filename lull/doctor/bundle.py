@@ -38,10 +38,22 @@ class Gap:
 
 
 @dataclass(frozen=True)
+class Undone:
+    """A change that was taken back; ``error`` is the errno's name where it could not
+    be. Without a path: a start of the machine had taken back all of them."""
+
+    path: str
+    value: str
+    error: str
+
+
+@dataclass(frozen=True)
 class Manifest:
     """Who wrote it, on what, when (seconds of the epoch), and what is missing.
 
-    ``left`` are children that slept where no signal reached them.
+    ``left`` are children that slept where no signal reached them. ``left_behind`` is
+    of a measurement that was killed: what it had changed is taken back ("done", and
+    ``undone``), or is not, for that errno; empty where there was none.
     """
 
     kernel: str
@@ -52,6 +64,8 @@ class Manifest:
     steps: tuple[Step, ...]
     gaps: tuple[Gap, ...]
     left: int
+    undone: tuple[Undone, ...] = ()
+    left_behind: str = ""
 
     def complete(self, step: str) -> bool:
         """Whether that step saw all that it looks for."""
@@ -85,12 +99,15 @@ def read_manifest(text: str) -> Manifest:
     values: dict[str, list[str]] = {}
     steps: list[Step] = []
     gaps: list[Gap] = []
+    undone: list[Undone] = []
     for line in text.splitlines():
         word, *rest = line.split("\t")
         if word == "step" and len(rest) >= 3:
             steps.append(Step(rest[0], rest[1], number(rest[2].removesuffix(" ms"))))
         elif word in ("no", "hung", "cut", "more") and len(rest) >= 3:
             gaps.append(Gap(word, rest[0], rest[1], rest[2]))
+        elif word == "undone" and len(rest) >= 3:
+            undone.append(Undone(rest[0], rest[1], rest[2] if rest[2] != "0" else ""))
         else:
             values[word] = rest
     if values.get("lull-collect") != [str(VERSION)]:
@@ -112,6 +129,8 @@ def read_manifest(text: str) -> Manifest:
         steps=tuple(steps),
         gaps=tuple(gaps),
         left=number(value("left")),
+        undone=tuple(undone),
+        left_behind="done" if value("left-behind") == "0" else value("left-behind"),
     )
 
 

@@ -14,18 +14,22 @@ from lull.doctor.collect import (
     DEADLINE_S,
     build_collector,
     collect_here,
-    collect_there,
     load_folder,
+    plan,
 )
+from lull.doctor.consent import consent, read_measure_names
 from lull.doctor.findings import judge, read_budget
 from lull.doctor.model import Budget, to_json
+from lull.doctor.read_measures import NAMES
 from lull.doctor.render import render
 from lull.doctor.textfile import textfile
+from lull.doctor.there import collect_there
 from lull.errors import CannotRun, ExpectationMissed, UsageError
 from lull.host.files import repo_root, save_output
 from lull.vm.console import show
 
 _STDOUT = Path("-")
+_MEASURES = f"{', '.join(NAMES[:-1])} or {NAMES[-1]}"
 _MAY_WRITE = "name a file that you may write"
 
 
@@ -35,7 +39,8 @@ def doctor_command(
         typer.Option("--from", help="A FOLDER that lull-probe collect wrote."),
     ] = None,
     on: Annotated[
-        str | None, typer.Option(metavar="ssh://HOST", help="Look at that machine.")
+        str | None,
+        typer.Option(metavar="ssh://HOST", help="Look there; or adb:SERIAL."),
     ] = None,
     collector: Annotated[
         Path | None,
@@ -54,14 +59,31 @@ def doctor_command(
             help="resume=800ms: exit with 1 if it takes longer. May repeat.",
         ),
     ] = None,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help=f"{_MEASURES}: says how, and asks.",
+        ),
+    ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Do not ask before measuring.")
+    ] = False,
     deadline: Annotated[
-        int, typer.Option(min=1, max=3600, help="Seconds for each step, here.")
+        int,
+        typer.Option(
+            metavar="S",
+            min=1,
+            max=3600,
+            show_default=False,
+            help=f"Seconds for each step, here; {DEADLINE_S} without it.",
+        ),
     ] = DEADLINE_S,
 ) -> None:
     """Say what is slow on a machine, and what would change it.
 
-    Looks at this machine, and changes nothing on it. What costs most comes first.
-    Budgets are of resume, freeze, thaw and sync, medians of what is in the log.
+    Changes nothing without --measure. What costs most comes first. Budgets are of
+    resume, freeze, thaw and sync, medians of what is in the log.
     """
     if collector is not None:
         program = build_collector(repo_root()).read_bytes()
@@ -71,12 +93,21 @@ def doctor_command(
     if from_ is not None and on is not None:
         raise UsageError("--from and --on are two machines", hint="choose one")
     limits = [read_budget(words) for words in budget or ()]
+    measures = read_measure_names(measure or ())
+    if measures and from_ is not None:
+        raise UsageError(
+            "a folder cannot be measured any more",
+            where=str(from_),
+            hint="on its machine: ./lull-probe collect --measure NAME FOLDER",
+        )
+    if measures:
+        consent(plan(repo_root(), measures), on or "this machine", yes)
     if from_ is not None:
         files = load_folder(from_)
     elif on is not None:
-        files = collect_there(repo_root(), on)
+        files = collect_there(repo_root(), on, measures)
     else:
-        files = collect_here(repo_root(), deadline)
+        files = collect_here(repo_root(), deadline, measures)
     report = judge(read_bundle(files), limits)
     if json_file == _STDOUT:
         sys.stdout.write(to_json(report))

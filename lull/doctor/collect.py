@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Runs the collector, here or on another machine, and reads its folder."""
+"""Builds the collector, runs it here, and reads its folder."""
 
 from __future__ import annotations
 
 import io
-import re
-import shlex
+import platform
 import subprocess
 import tarfile
 from collections.abc import Mapping, Sequence
@@ -13,11 +12,14 @@ from pathlib import Path
 
 from lull.doctor.bundle import MANIFEST
 from lull.errors import CannotRun, LabError, TimedOut, UsageError
-from lull.vm.compile import Recipe, compiled
+from lull.host.programs import run
+from lull.vm.compile import COMPILER, Recipe, compiled
 
 #: No step of the collector has more; two steps beyond their time are a lot.
 DEADLINE_S = 20
 _TIMEOUT_S = 300
+#: What the collector's measurements may take at most, together.
+_MEASURE_S = 600
 #: A file is some 20 MiB at most, of 28,000 zombies and a long journal.
 _FILE = 64 << 20
 
@@ -34,20 +36,21 @@ FLAGS = (
     "-Wl,--build-id=none",
 )
 
-_HOST = re.compile(r"^ssh://(?:([\w.-]+)@)?([\w.-]+|\[[0-9a-fA-F:.]+\])(?::(\d+))?/?$")
-
-#: What runs there: the program comes by standard input, and goes when it is done.
-_REMOTE = (
-    'd=$(mktemp -d) && trap \'rm -rf "$d"\' EXIT && cat > "$d/lull-probe" && '
-    'chmod 700 "$d/lull-probe" && '
-    'if [ "$(id -u)" != 0 ] && sudo -n true 2>/dev/null; then '
-    'sudo -n "$d/lull-probe" collect -; else "$d/lull-probe" collect -; fi'
-)
+#: What compiles for a machine that this one is not, as Debian names it.
+_CROSS = {"x86_64": "x86_64-linux-gnu-gcc", "aarch64": "aarch64-linux-gnu-gcc"}
 
 
-def collector_recipe(root: Path) -> Recipe:
+def collector_recipe(root: Path, machine: str = "") -> Recipe:
     """What the collector is compiled from: nothing of the probe of the workloads,
-    under whose sources verdicts are remembered."""
+    under whose sources verdicts are remembered. ``machine`` is as uname -m has it,
+    this one where it is empty. Raises CannotRun for one that nobody compiles for."""
+    here = platform.machine()
+    machine = machine or here
+    if machine != here and machine not in _CROSS:
+        raise CannotRun(
+            f"there is no collector for {machine}",
+            hint=f"for {' and '.join(_CROSS)} there is",
+        )
     room = root / "probe" / "collect"
     return Recipe(
         name="lull-probe",
@@ -55,12 +58,13 @@ def collector_recipe(root: Path) -> Recipe:
         flags=FLAGS,
         sources=tuple(sorted(f"probe/collect/{p.name}" for p in room.glob("*.c"))),
         headers=tuple(sorted(f"probe/collect/{p.name}" for p in room.glob("*.h"))),
+        compiler=COMPILER if machine == here else _CROSS[machine],
     )
 
 
-def build_collector(root: Path) -> Path:
+def build_collector(root: Path, machine: str = "") -> Path:
     """The collector of that source tree; raises as ``compiled`` does."""
-    return compiled(root, collector_recipe(root))
+    return compiled(root, collector_recipe(root, machine))
 
 
 def load_folder(folder: Path) -> Mapping[str, bytes]:
@@ -95,53 +99,53 @@ def unpack(data: bytes) -> Mapping[str, bytes]:
     return found
 
 
-def collect_here(root: Path, deadline_s: int = DEADLINE_S) -> Mapping[str, bytes]:
-    """Runs it on this machine, as whoever runs this."""
-    program = build_collector(root)
-    return _run([str(program), "collect", "--deadline", str(deadline_s), "-"], "here")
+def plan(root: Path, measures: Sequence[str]) -> str:
+    """What these are going to do, as the collector says it: lines."""
+    words = [str(build_collector(root)), "collect", *measured(measures), "--plan"]
+    return run(words).stdout
 
 
-def ssh_command(host: str) -> list[str]:
-    """The system's ssh for ``ssh://[USER@]HOST[:PORT]``. Raises UsageError. Pure."""
-    match = _HOST.match(host)
-    if match is None or match[2].startswith("-") or (match[1] or "").startswith("-"):
-        raise UsageError(
-            f"'{host}' is no machine that can be reached",
-            hint="--on ssh://[USER@]HOST[:PORT]; for adb, copy the program by hand: "
-            "lull doctor --collector FILE",
-        )
-    user, name, port = match.groups()
-    words = [
-        "ssh",
-        "-T",
-        *(("-p", port) if port else ()),
-        *(("-l", user) if user else ()),
-    ]
-    return [*words, "--", name.strip("[]"), f"exec sh -c {shlex.quote(_REMOTE)}"]
+def measured(measures: Sequence[str]) -> list[str]:
+    """The collector's words for these, which were agreed to here, not there."""
+    words = [word for name in measures for word in ("--measure", name)]
+    return [*words, "--yes"] if words else []
 
 
-def collect_there(root: Path, host: str) -> Mapping[str, bytes]:
-    """Copies the collector to another machine, runs it, takes its folder, and
-    removes it. With sudo where that asks for no password."""
-    command = ssh_command(host)
-    return _run(command, host, build_collector(root).read_bytes())
+def collect_here(
+    root: Path, deadline_s: int = DEADLINE_S, measures: Sequence[str] = ()
+) -> Mapping[str, bytes]:
+    """Runs it on this machine, as whoever runs this; measures what was agreed to."""
+    program = str(build_collector(root))
+    words = ["collect", "--deadline", str(deadline_s), *measured(measures), "-"]
+    done = carry_out([program, *words], "here", measures=bool(measures))
+    return collected(*done, "here")
 
 
-def _run(command: Sequence[str], where: str, given: bytes = b"") -> Mapping[str, bytes]:
+def carry_out(
+    command: Sequence[str], where: str, given: bytes = b"", *, measures: bool = False
+) -> tuple[int, bytes, str]:
+    """Status, output, and what it said. Raises CannotRun without the program, and
+    TimedOut."""
+    limit = _TIMEOUT_S + (_MEASURE_S if measures else 0)
     try:
         done = subprocess.run(
-            command, input=given, capture_output=True, timeout=_TIMEOUT_S, check=False
+            command, input=given, capture_output=True, timeout=limit, check=False
         )
     except FileNotFoundError as error:
         raise CannotRun(f"{command[0]} is not in PATH", where=where) from error
     except subprocess.TimeoutExpired as error:
-        raise TimedOut(f"no answer in {_TIMEOUT_S} s", where=where) from error
+        raise TimedOut(f"no answer in {limit} s", where=where) from error
     words = done.stderr.decode("utf-8", "backslashreplace").strip()
-    if done.returncode == 255 and command[0] == "ssh":
-        raise CannotRun(f"cannot be reached: {words}", where=where)
-    if done.returncode:
+    return done.returncode, done.stdout, words
+
+
+def collected(
+    status: int, output: bytes, words: str, where: str
+) -> Mapping[str, bytes]:
+    """The folder that the collector wrote to its output. Raises LabError."""
+    if status:
         raise LabError(f"the collector failed: {words}", where=where)
-    found = unpack(done.stdout)
+    found = unpack(output)
     if MANIFEST not in found:
         raise LabError("the collector ended without its manifest", where=where)
     return found

@@ -10,7 +10,21 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
+from lull.host.files import repo_root
+from lull.model import Summary
+
 Range = tuple[float, float]
+
+
+class Measured(BaseModel):
+    """Which row of ``results/insn.json`` in a feature's or a scenario's room it is."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    at: str
+    workload: str
+    metric: str
+    params: dict[str, int | str]
 
 
 class Cost(BaseModel):
@@ -20,16 +34,20 @@ class Cost(BaseModel):
 
     of: str
     n: int
-    clock: str
-    source: str
+    clock: str = ""
+    source: str = ""
     stock_ms: float | None = None
+    stock_within: Range | None = None
     within: float = 0.0
     ratio: float | None = None
     interval: Range | None = None
+    row: Measured | None = None
 
     @property
     def stock(self) -> Range:
         """The interval of stock's milliseconds; a point where none was given."""
+        if self.stock_within is not None:
+            return self.stock_within
         middle = self.stock_ms or 0.0
         return middle * (1 - self.within), middle * (1 + self.within)
 
@@ -47,9 +65,38 @@ class Cost(BaseModel):
 def costs(of: str, clock: str = "") -> tuple[Cost, ...]:
     """The figures of that, in the order of their size; on any clock without one."""
     text = Path(__file__).with_name("costs.toml").read_text("utf-8")
-    found = [Cost.model_validate(item) for item in tomllib.loads(text)["costs"]]
+    found = [
+        _resolved(Cost.model_validate(item)) for item in tomllib.loads(text)["costs"]
+    ]
     chosen = [c for c in found if c.of == of and clock in ("", c.clock)]
     return tuple(sorted(chosen, key=lambda cost: cost.n))
+
+
+def _resolved(cost: Cost) -> Cost:
+    """With the figures of its row, and where they stand."""
+    row = cost.row
+    if row is None:
+        return cost
+    results = repo_root() / row.at / "results" / "insn.json"
+    summary = Summary.model_validate_json(results.read_bytes())
+    modes = {
+        found.mode: found
+        for found in summary.rows
+        if (found.workload, found.metric) == (row.workload, row.metric)
+        and found.params == row.params
+    }
+    stock, lull = modes["stock"], modes["lull"]
+    low, high = stock.ci95 or (stock.median, stock.median)
+    return cost.model_copy(
+        update={
+            "clock": summary.clock,
+            "source": f"{row.at}/README.md: {stock.n} seeds",
+            "stock_ms": stock.median / 1e6,
+            "stock_within": (low / 1e6, high / 1e6),
+            "ratio": lull.ratio,
+            "interval": lull.ratio_ci95,
+        }
+    )
 
 
 def around(rows: Sequence[Cost], n: int) -> tuple[Cost, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from lull.doctor.costs import Cost, around, costs, each, hull
 from lull.doctor.model import Estimate, Times
+from lull.doctor.read_recording import Recorded
 
 
 def _sources(rows: tuple[Cost, ...]) -> str:
@@ -46,13 +47,6 @@ def freeze(dead: int, alive: int, phase: Times | None) -> Estimate:
             clock="log",
             basis=basis,
         )
-    if any(row.stock_ms is None for row in near):
-        return Estimate(
-            feature="freeze",
-            basis=basis,
-            why_not="the log has no time of freezing, and for so many the lab has "
-            f"a share only: {low:.2f} to {high:.2f} of stock's",
-        )
     stock = _between(near, n)
     return Estimate(
         feature="freeze",
@@ -75,7 +69,7 @@ def _between(near: tuple[Cost, ...], n: int) -> tuple[float, float]:
 def zombies_ms(n: int) -> float:
     """Milliseconds (insn) that so many cost each freeze of stock: their share of
     what 30,000 do, of which the walks are nearly all."""
-    return n * sum(each(costs("freeze zombies", "insn"))) / 2
+    return n * sum(each(costs("freeze zombies", "insn")[-1:])) / 2
 
 
 def thaw(woken: int, phase: Times | None) -> Estimate:
@@ -117,6 +111,19 @@ def zfree(mib: float) -> Estimate:
     )
 
 
+def zfree_measured(mib: float, ms: float) -> Estimate:
+    """As above, by the time that it took here."""
+    rows = tuple(row for row in costs("zfree munmap") if row.ratio is not None)
+    low, _ = hull([row.ratios for row in rows])
+    return Estimate(
+        feature="zfree",
+        saved_ms=(0.0, ms * (1 - low)),
+        of_ms=ms,
+        clock="log",
+        basis=f"{mib:,.0f} MiB, at best; {_sources(rows)}",
+    )
+
+
 def attach() -> Estimate:
     """How often processes move is not seen, so there is no sum."""
     rows = costs("attach start")
@@ -132,14 +139,30 @@ def attach() -> Estimate:
     )
 
 
+def recorded(found: Recorded) -> Estimate:
+    """What `lull graph --what-if mode=lull` says of a recording of this machine."""
+    total = found.down_ms + found.up_ms
+    if found.saved_ms is None:
+        why = "the recorded cycle was not whole"
+        return Estimate(feature="devices", of_ms=total, why_not=why)
+    return Estimate(
+        feature="devices",
+        saved_ms=found.saved_ms,
+        of_ms=total,
+        clock="model",
+        basis="the recording of this machine under the rules of mode lull, give or "
+        "take what the model is off in telling the recording itself",
+    )
+
+
 def devices(phases: Times | None) -> Estimate:
     """From recordings of other machines; one of this machine says far more."""
     rows = costs("devices phases")
     if phases is None:
         return Estimate(
             feature="devices",
-            why_not="no times of the devices' phases in the log: record a suspend, and "
-            "lull graph RECORDING --what-if mode=lull says it",
+            why_not="no times of the devices' phases in the log: --measure devices "
+            "has them",
         )
     low, high = hull([row.ratios for row in rows])
     return Estimate(

@@ -11,6 +11,7 @@ from lull.doctor.gains import gains, with_gains
 from lull.doctor.model import Budget, Finding, Grade, Report, Times
 from lull.doctor.rules_cost import costs
 from lull.doctor.rules_fail import fails
+from lull.doctor.rules_measured import measured, without_guesses
 from lull.doctor.seen import Seen, facts, see, unseen
 from lull.errors import UsageError
 
@@ -31,13 +32,17 @@ def judge(bundle: Bundle, budgets: Sequence[tuple[str, float]] = ()) -> Report:
         facts=facts(seen),
         findings=tuple(sorted(_all(seen), key=_order)),
         gains=gains(seen),
-        unseen=unseen(bundle.manifest),
+        unseen=(
+            *(f"{m.name} was not measured: {m.why}" for m in seen.measured.missing),
+            *unseen(bundle.manifest),
+        ),
         budgets=tuple(_budget(name, ms, seen.times.get(name)) for name, ms in budgets),
     )
 
 
 def _all(seen: Seen) -> list[Finding]:
-    return [with_gains(seen, finding) for finding in (*fails(seen), *costs(seen))]
+    found = without_guesses([*fails(seen), *costs(seen), *measured(seen)])
+    return [with_gains(seen, finding) for finding in found]
 
 
 def _order(finding: Finding) -> tuple[int, float]:

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from lull.doctor.read_measures import Measured
 from lull.doctor.read_power import Power
 from lull.doctor.read_swap import Swap
 from lull.doctor.read_tasks import Zombies
@@ -102,7 +103,11 @@ class Times(_Said):
 
 
 class Facts(_Said):
-    """What was seen, without judgement. None is what nobody could see."""
+    """What was seen, without judgement. None is what nobody could see.
+
+    ``measured`` is what --measure has asked for; suspends that it had the kernel turn
+    back are in the log like others.
+    """
 
     kernel: str
     machine: str
@@ -123,6 +128,7 @@ class Facts(_Said):
     favordynmods: bool | None
     swap: Swap
     swapped: tuple[Swapped, ...]
+    measured: Measured
     suspends: int
     times: dict[str, Times]
 

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from lull.doctor.bundle import number, sections
 
 _OCTAL = re.compile(r"\\([0-7]{3})")
+_STATS = re.compile(r"^device \S+ mounted on (\S+) with fstype \S+")
+#: Which number of an xprt line says how many replies have come (net/sunrpc/xprtsock.c).
+_REPLIES = {"tcp": 7, "udp": 4}
 _WAITING = re.compile(r"^/sys/fs/fuse/connections/(\d+)/waiting$")
 
 
@@ -35,6 +38,29 @@ class Mount:
     def nfs(self) -> bool:
         """Whether a server on the network does."""
         return self.fstype in ("nfs", "nfs4", "cifs", "smb3", "9p", "ceph")
+
+
+def read_replies(text: str) -> dict[str, int]:
+    """/proc/self/mountstats: place -> replies that its NFS server has ever sent."""
+    found: dict[str, int] = {}
+    at = ""
+    for line in text.splitlines():
+        words = line.split()
+        if match := _STATS.match(line):
+            at = _plain(match[1])
+        elif len(words) > 1 and words[0] == "xprt:" and at:
+            place = _REPLIES.get(words[1], len(words))
+            if place + 1 < len(words):
+                # One mount may have several connections.
+                found[at] = found.get(at, 0) + number(words[place + 1])
+    return found
+
+
+def silent(before: str, after: str) -> frozenset[str]:
+    """Where a server has sent nothing between two steps, ``mounts`` and ``again``."""
+    path = "/proc/self/mountstats"
+    then, now = (read_replies(sections(t).get(path, "")) for t in (before, after))
+    return frozenset(at for at in then.keys() & now.keys() if then[at] == now[at])
 
 
 def read_mounts(text: str) -> tuple[Mount, ...]:

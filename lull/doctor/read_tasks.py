@@ -156,15 +156,20 @@ def _plain(text: str) -> str:
     return _ESCAPE.sub(lambda m: chr(int(m[1], 16)), text)
 
 
-def read_again(text: str) -> Mapping[int, str]:
+def read_again(text: str) -> tuple[Mapping[int, str], Mapping[int, str]]:
     """The step ``again``: tid -> wait channel of who was in D, or in what somebody
-    serves, and half a second later has not woken since; empty where not known."""
-    found = {}
+    serves, and half a second later has not woken since; and of who has, and waits.
+
+    The channel is empty where it is not known.
+    """
+    still: dict[int, str] = {}
+    woke: dict[int, str] = {}
     for line in text.splitlines():
         fields = line.split("\t")
-        if len(fields) == 4 and fields[1] in "DS" and fields[3] == "0":
-            found[number(fields[0])] = "" if fields[2] == "-" else _plain(fields[2])
-    return found
+        if len(fields) == 4 and fields[1] in ("D", "S"):
+            where = "" if fields[2] == "-" else _plain(fields[2])
+            (still if fields[3] == "0" else woke)[number(fields[0])] = where
+    return still, woke
 
 
 def container(cgroup: str) -> str:

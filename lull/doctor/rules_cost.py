@@ -6,7 +6,8 @@ from __future__ import annotations
 import shlex
 
 from lull.doctor import estimates
-from lull.doctor.model import Finding, Grade
+from lull.doctor.model import Finding, Grade, Remedy
+from lull.doctor.read_mounts import Mount
 from lull.doctor.remedies import remedy, vain
 from lull.doctor.rules_fail import NAMES, names, serving, some
 from lull.doctor.seen import Seen
@@ -207,9 +208,6 @@ def _moves(seen: Seen) -> list[Finding]:
         return []
     if "favordynmods" in mount.options or seen.power.rcu_expedited:
         return []
-    place = shlex.quote(mount.at)
-    options = shlex.quote(",".join(o for o in mount.options if o not in ("ro", "rw")))
-    options = f"rw,{options}" if options != "''" else "rw"
     forks = f"{seen.forks_s:.0f} forks a second" if seen.forks_s is not None else ""
     return [
         Finding(
@@ -225,13 +223,21 @@ def _moves(seen: Seen) -> list[Finding]:
                 ),
             ),
             estimates=(estimates.attach(),),
-            remedies=(
-                remedy("favordynmods", mount=place, options=options),
-                remedy("rcu_expedited"),
-                remedy("clone_into_cgroup"),
-            ),
+            remedies=move_remedies(mount),
         )
     ]
+
+
+def move_remedies(mount: Mount) -> tuple[Remedy, ...]:
+    """What makes moves faster without Lull, for cgroup v2 as it is mounted."""
+    place = shlex.quote(mount.at)
+    options = shlex.quote(",".join(o for o in mount.options if o not in ("ro", "rw")))
+    options = f"rw,{options}" if options != "''" else "rw"
+    return (
+        remedy("favordynmods", mount=place, options=options),
+        remedy("rcu_expedited"),
+        remedy("clone_into_cgroup"),
+    )
 
 
 def _async(seen: Seen) -> list[Finding]:

@@ -142,12 +142,14 @@ def _refusing(seen: Seen) -> list[Finding]:
     found: list[Finding] = []
     taken: set[int] = set()
     foreign = [t for t in seen.tasks if _in(seen, t) in ("FUSE", "network file system")]
-    # Who is answered within half a second is no trouble.
+    # Who is answered within half a second is no trouble; to try again is no answer.
+    tried = [t for t in foreign if seen.woke.get(t.tid) == t.wchan]
     foreign = [t for t in foreign if seen.again.get(t.tid) == t.wchan]
     for mount in seen.mounts:
         if not (mount.fuse or mount.nfs):
             continue
-        waiting = [t for t in foreign if _waits_in(seen, t, mount)]
+        asked = foreign + tried if mount.at in seen.silent else foreign
+        waiting = [t for t in asked if _waits_in(seen, t, mount)]
         taken.update(t.tid for t in waiting)
         if finding := _mount(seen, mount, waiting, timeout):
             found.append(finding)

@@ -12,7 +12,8 @@ from statistics import median
 from lull.doctor.bundle import Bundle, Manifest, number
 from lull.doctor.model import Facts, Swapped, Times
 from lull.doctor.read_log import Attempt, attempts
-from lull.doctor.read_mounts import Mount, read_mounts
+from lull.doctor.read_measures import Measured, read_measures
+from lull.doctor.read_mounts import Mount, read_mounts, silent
 from lull.doctor.read_power import (
     Device,
     Power,
@@ -21,6 +22,7 @@ from lull.doctor.read_power import (
     read_lull,
     read_power,
 )
+from lull.doctor.read_recording import About
 from lull.doctor.read_swap import Swap, read_swap
 from lull.doctor.read_tasks import (
     Task,
@@ -39,7 +41,8 @@ _FORKS = re.compile(r"^(\d{1,18}) ms\t(\d{1,18}) forks$", re.MULTILINE)
 @dataclass(frozen=True)
 class Seen:
     """What is judged. ``kept`` are the suspends whose failures count, ``timed``
-    those whose times do; ``again`` is who stays stuck, and where."""
+    those whose times do; ``again`` is who stays stuck, and where, ``woke`` who has
+    woken and waits again, and ``silent`` the places whose server sent nothing then."""
 
     manifest: Manifest
     options: Mapping[str, str]
@@ -48,11 +51,14 @@ class Seen:
     devices: tuple[Device, ...]
     tasks: tuple[Task, ...]
     again: Mapping[int, str]
+    woke: Mapping[int, str]
+    silent: frozenset[str]
     mounts: tuple[Mount, ...]
     swap: Swap
     forks_s: float | None
     kept: tuple[Attempt, ...]
     timed: tuple[Attempt, ...]
+    measured: Measured
 
     @cached_property
     def leaders(self) -> Mapping[int, Task]:
@@ -138,19 +144,26 @@ def see(bundle: Bundle) -> Seen:
     """Reads all of it."""
     manifest = bundle.manifest
     kept, timed = attempts(bundle.text("log"), bundle.text("journal"))
+    lull = read_lull(bundle.text("lull"))
+    devices = read_devices(bundle.text("devices"))
+    again, woke = read_again(bundle.text("again"))
+    about = About(manifest.kernel, lull.get("devices", ""), devices)
     return Seen(
         manifest=manifest,
         options=read_config(bundle.text("config")),
-        lull=read_lull(bundle.text("lull")),
+        lull=lull,
         power=read_power(bundle.text("power")),
-        devices=read_devices(bundle.text("devices")),
+        devices=devices,
         tasks=read_tasks(bundle.text("tasks"), without=manifest.pid),
-        again=read_again(bundle.text("again")),
+        again=again,
+        woke=woke,
+        silent=silent(bundle.text("mounts"), bundle.text("again")),
         mounts=read_mounts(bundle.text("mounts")),
         swap=read_swap(bundle.text("swap"), bundle.text("system")),
         forks_s=_forks(bundle.text("forks")),
         kept=kept,
         timed=timed,
+        measured=read_measures(bundle.files, about),
     )
 
 
@@ -190,6 +203,7 @@ def facts(seen: Seen) -> Facts:
             for t in seen.swapped
             if t.swap_kb
         ),
+        measured=seen.measured,
         suspends=len(seen.kept),
         times=dict(seen.times),
     )

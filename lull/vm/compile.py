@@ -17,8 +17,6 @@ from lull.host.files import cache_root, digest
 
 COMPILER = "gcc"
 
-_APT = "apt-get install gcc libc6-dev"
-
 
 @dataclass(frozen=True)
 class Recipe:
@@ -32,6 +30,18 @@ class Recipe:
     flags: tuple[str, ...]
     sources: tuple[str, ...]
     headers: tuple[str, ...] = ()
+    compiler: str = COMPILER
+
+    @property
+    def hint(self) -> str:
+        """What installs the compiler, with a C library to link with."""
+        packages = f"{self.compiler} libc6-dev"
+        if self.compiler != COMPILER:
+            # "aarch64-linux-gnu-gcc" is in gcc-aarch64-linux-gnu.
+            target = self.compiler.removesuffix("-gcc")
+            arch = {"aarch64": "arm64", "x86_64": "amd64"}[target.partition("-")[0]]
+            packages = f"gcc-{target.replace('_', '-')} libc6-dev-{arch}-cross"
+        return f"apt-get install {packages}"
 
 
 def compiled(root: Path, recipe: Recipe) -> Path:
@@ -40,9 +50,9 @@ def compiled(root: Path, recipe: Recipe) -> Path:
     Raises CannotRun without a C compiler or a static C library, and LabError
     with the compiler's words where the sources do not compile.
     """
-    compiler = shutil.which(COMPILER)
+    compiler = shutil.which(recipe.compiler)
     if compiler is None:
-        raise CannotRun(f"{COMPILER} is not in PATH", hint=_APT)
+        raise CannotRun(f"{recipe.compiler} is not in PATH", hint=recipe.hint)
     root = root.resolve()
     where = str(root / recipe.room)
     if not recipe.sources:
@@ -65,7 +75,7 @@ def recipe_key(root: Path, recipe: Recipe) -> str:
     """What names the program: everything that it is compiled from."""
     names = (*recipe.sources, *recipe.headers)
     inputs = {name: (root / name).read_bytes() for name in names}
-    return build_key(inputs, _tools(), recipe.flags)
+    return build_key(inputs, _tools(recipe.compiler), recipe.flags)
 
 
 def build_key(
@@ -99,7 +109,7 @@ def _compile(command: list[str], root: Path, recipe: Recipe, where: str) -> None
         return
     words = done.stderr.decode("utf-8", "backslashreplace").strip()
     if lacks_libc(words):
-        raise CannotRun("there is no static C library to link with", hint=_APT)
+        raise CannotRun("there is no static C library to link with", hint=recipe.hint)
     raise LabError(f"the {recipe.room} does not compile:\n{words}", where=where)
 
 
@@ -112,20 +122,20 @@ def lacks_libc(words: str) -> bool:
 
 
 @cache
-def _tools() -> str:
+def _tools(compiler: str) -> str:
     """What stands for the compiler, the assembler, the linker and the C library."""
     asked = [
-        (COMPILER, "--version"),
-        *((_named(name), "--version") for name in ("as", "ld")),
+        (compiler, "--version"),
+        *((_named(compiler, name), "--version") for name in ("as", "ld")),
     ]
-    libc = Path(_named("libc.a", "-print-file-name"))
+    libc = Path(_named(compiler, "libc.a", "-print-file-name"))
     there = libc.read_bytes() if libc.is_file() else b""
     return digest(*(_said(*words) for words in asked), there)
 
 
-def _named(name: str, option: str = "-print-prog-name") -> str:
+def _named(compiler: str, name: str, option: str = "-print-prog-name") -> str:
     """Which file the compiler takes for that."""
-    return _said(COMPILER, f"{option}={name}").strip()
+    return _said(compiler, f"{option}={name}").strip()
 
 
 def _said(*words: str) -> str:

@@ -184,12 +184,26 @@ static int read_log(struct desk *d)
 	return 0;
 }
 
-static int read_journal(struct desk *d)
+static char *const journal_words[] = {
+	"journalctl", "--no-pager", "-q", "-o", "short-monotonic", "-n", "50000",
+	"--since=-14days", "_TRANSPORT=kernel", NULL,
+};
+
+/* By the IDs of sd-messages.h: sleep begins, ends; a unit starts, has, stops, fails. */
+static char *const sleep_words[] = {
+	"journalctl", "--no-pager", "-q", "-o", "json", "-n", "20000", "--since=-14days",
+	"--output-fields=MESSAGE_ID,UNIT,SLEEP,_SOURCE_REALTIME_TIMESTAMP",
+	"MESSAGE_ID=6bbd95ee977941e497c48be27c254128",
+	"MESSAGE_ID=8811e6df2a8e40f58a94cea26f8ebf14",
+	"MESSAGE_ID=7d4958e842da4a758f6c1cdc7b36dcc5",
+	"MESSAGE_ID=39f53479d3a045ac8e11786248231fbf",
+	"MESSAGE_ID=de5b426a63be47a7b6ac3eaac82e2f6f",
+	"MESSAGE_ID=9d1aaa27d60140bd96365438aad20286",
+	"MESSAGE_ID=be02cf6855d2428ba40df7e9d022f03d", NULL,
+};
+
+static int read_journal(struct desk *d, char *const words[])
 {
-	static char *const words[] = {
-		"journalctl", "--no-pager", "-q", "-o", "short-monotonic", "-n", "50000",
-		"--since=-14days", "_TRANSPORT=kernel", NULL,
-	};
 	static char *const env[] = { "LC_ALL=C", "TZ=UTC", NULL };
 	int pipes[2], ret, status = 0;
 	pid_t pid;
@@ -234,7 +248,9 @@ static int work(struct desk *d)
 	case ASK_LOG:
 		return read_log(d);
 	case ASK_JOURNAL:
-		return read_journal(d);
+		return read_journal(d, journal_words);
+	case ASK_SLEEPS:
+		return read_journal(d, sleep_words);
 	}
 	return -EINVAL;
 }

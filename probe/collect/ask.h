@@ -19,6 +19,7 @@ enum ask {
 	ASK_STATS,	/* FOLDER/PID/stat of all PIDs, a NUL after each */
 	ASK_LOG,	/* the kernel's log; the path is ignored */
 	ASK_JOURNAL,	/* what journalctl has of it, of the last two weeks */
+	ASK_SLEEPS,	/* what it has of sleep, and of units that start and stop: JSON */
 };
 
 /* Until the next question. NUL-terminated; len is without. */

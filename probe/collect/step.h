@@ -30,6 +30,10 @@ bool step_late(void);
 /* A line of the manifest. */
 void step_note(const char *kind, const char *path, int error);
 bool step_is_real(void);
+/* A line of the manifest: a change that was taken back, or could not be. */
+void step_undone(const char *path, const char *value, int error);
+/* What is left of its time. */
+unsigned int step_ms(void);
 
 /* Whole steps, in files of their own. */
 void tasks_run(struct buf *out);

@@ -81,6 +81,7 @@ static void lull_run(struct buf *out)
 static void mounts_run(struct buf *out)
 {
 	step_file(out, "/proc/self/mountinfo");
+	step_file(out, "/proc/self/mountstats");
 	step_each(out, "/sys/fs/fuse/connections", "", "waiting");
 }
 

@@ -353,7 +353,10 @@ void tasks_run(struct buf *out)
 	free(copy);
 }
 
-/* Half a second later, at least: who is stuck still, and where. */
+/*
+ * Half a second later, at least: who is stuck still, and where. Who waits for a server
+ * on the network wakes to try again: what that server has sent since says more.
+ */
 void again_run(struct buf *out)
 {
 	buf_str(out, "# tid state wchan, once more, of who was stuck; how often it slept since\n");
@@ -371,4 +374,6 @@ void again_run(struct buf *out)
 		buf_field(out, t.wchan, strlen(t.wchan));
 		buf_fmt(out, "\t%llu\n", read_slept(&t) - stuck[i].slept);
 	}
+	if (nstuck)
+		step_file(out, "/proc/self/mountstats");
 }

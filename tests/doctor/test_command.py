@@ -15,11 +15,12 @@ import pytest
 from typer.testing import CliRunner
 
 from lull.cli import app
-from lull.doctor.collect import collector_recipe, ssh_command, unpack
+from lull.doctor.collect import collector_recipe, unpack
 from lull.doctor.findings import judge
 from lull.doctor.model import Report, schema_text, to_json
 from lull.doctor.render import WIDTH, render
 from lull.doctor.textfile import textfile
+from lull.doctor.there import ssh_command
 from lull.errors import CannotRun, ExpectationMissed, UsageError
 from lull.host.files import repo_root
 from lull.proof.key import imports
