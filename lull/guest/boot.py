@@ -35,7 +35,8 @@ class Start:
     """What is started: a kernel, its initramfs, and the disk with the root.
 
     With ``keep`` what the guest writes stays on the disk; else it is gone with it.
-    ``onto`` is one more disk, which it may write to. By ``firmware`` it is the
+    ``onto`` is one more disk, which it may write to; ``devices`` are more words of
+    QEMU's command line, for more devices. By ``firmware`` it is the
     disk's boot loader that finds a kernel, and ``kernel`` only says by what it runs.
     """
 
@@ -45,6 +46,7 @@ class Start:
     keep: bool = False
     onto: Path | None = None
     firmware: bool = False
+    devices: tuple[str, ...] = ()
 
 
 def boot(
@@ -115,7 +117,7 @@ def _command(start: Start, wiring: Wiring, job_disk: Path) -> list[str]:
     for disk, how in disks:
         place = str(disk).replace(",", ",,")
         words += ["-drive", f"file={place},if=virtio,format=raw,{how}"]
-    return words
+    return [*words, *start.devices]
 
 
 def without(words: Sequence[str], *options: str) -> list[str]:

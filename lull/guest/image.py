@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lull.deb.flavour import Flavour
 from lull.errors import CannotRun, LabError
 from lull.host.files import digest
 from lull.host.programs import run, tail
@@ -19,8 +20,8 @@ from lull.host.progress import Progress
 from lull.kernels.cache import Cache, remove_tree, replace_tree
 
 SUITE = "bookworm"
-#: What is installed beside what Debian calls essential. Debian's own kernel starts
-#: the guest into which others are installed, and brings initramfs-tools.
+#: What is installed beside what Debian calls essential, and a kernel of Debian's, which
+#: starts the guest into which others are installed, and brings initramfs-tools.
 INCLUDE = (
     "apt",
     "dbus",
@@ -28,12 +29,15 @@ INCLUDE = (
     "fdisk",
     "grub-pc",
     "kmod",
-    "linux-image-cloud-amd64",
+    "nfs-kernel-server",
+    "openssh-server",
     "sudo",
     "systemd-sysv",
     "udev",
     "zstd",
 )
+#: Not started by themselves: each start of the guest would take longer.
+_ASLEEP = ("nfs-server", "nfs-client.target", "rpcbind.socket", "rpcbind", "ssh")
 DISK_MB = 2048  #: of the disk; what nothing was written to takes no room
 _NEED = 3 << 30  #: bytes, of the cache, while one is built
 
@@ -79,25 +83,31 @@ class Image:
         return self.packages.is_file()
 
 
-def base_key() -> str:
+def base_key(flavour: Flavour) -> str:
     """The key of the disk as Debian has it."""
     files = [(_FILES / name).read_bytes() for name in _PLACES]
-    return digest(SUITE, *INCLUDE, str(DISK_MB), *files)
+    return digest(SUITE, *_packages(flavour), "", *_ASLEEP, str(DISK_MB), *files)
 
 
-def base_image(cache: Cache, progress: Progress) -> Image:
+def _packages(flavour: Flavour) -> tuple[str, ...]:
+    return (*INCLUDE, f"linux-image-{flavour}")
+
+
+def base_image(
+    cache: Cache, progress: Progress, flavour: Flavour = Flavour.CLOUD
+) -> Image:
     """Debian, with what runs a job at its start: from the cache, else built.
 
     Raises CannotRun where the machine or the archive lacks something.
     """
-    image = place_of(cache, base_key())
+    image = place_of(cache, base_key(flavour))
     with cache.lock("guest", lambda text: progress.update(text, 0, 0)):
         if not image.whole:
             need_tools()
             cache.need(_NEED, "building the guest's disk")
             progress.step(f"Debian {SUITE} for the guest, some minutes")
             with cache.temp("guest") as temp:
-                _build(temp / "root", temp / "new")
+                _build(temp / "root", temp / "new", flavour)
                 publish(temp / "new", image)
     return image
 
@@ -138,9 +148,10 @@ def copy_disk(disk: Path, new: Path) -> None:
     _must(["cp", "--sparse=always", "--reflink=auto", disk, new], str(new))
 
 
-def _build(root: Path, new: Path) -> None:
-    words = ["--variant=minbase", f"--include={','.join(INCLUDE)}", SUITE, str(root)]
-    _must(["mmdebstrap", "--quiet", *words], SUITE)
+def _build(root: Path, new: Path, flavour: Flavour) -> None:
+    asleep = f'--customize-hook=chroot "$1" systemctl disable {" ".join(_ASLEEP)}'
+    words = ["--variant=minbase", f"--include={','.join(_packages(flavour))}", asleep]
+    _must(["mmdebstrap", "--quiet", *words, SUITE, str(root)], SUITE)
     for name, (place, mode) in _PLACES.items():
         there = root / place / name
         there.write_bytes((_FILES / name).read_bytes())
