@@ -221,6 +221,17 @@ static bool has_step(const char *mode, const char *step)
 	return !strncmp(mode, "lull", 4) && (!mode[4] || strcmp(mode + 5, step));
 }
 
+/*
+ * kthread_stop() returns as soon as the thread has given its memory back, which is
+ * before it leaves its cgroup.
+ */
+static bool worker_ends(void)
+{
+	for (unsigned int ms = 0; ms < 10000 && in(&dst) != 1; ms++)
+		sleep_ms(1);
+	return in(&dst) == 1;
+}
+
 /* As one of vhost's does, which on stock locks all out. */
 static void worker_joins(const char *mode)
 {
@@ -239,7 +250,7 @@ static void worker_joins(const char *mode)
 	write_file(WORKER, "0");
 	expect(lull_stat("attach", "global") == locked, "locks of all for workers",
 	       (int64_t)lull_stat("attach", "global"));
-	expect(in(&dst) == 1, "the worker ends", in(&dst));
+	expect(worker_ends(), "the worker ends", in(&dst));
 }
 
 static int batch_setup(const struct job_case *c)
