@@ -104,7 +104,7 @@ void zswap_invalidate_range(swp_entry_t swp, unsigned int nr)
 	 * An entry of ours was stored before its slot got to us, so that an
 	 * empty tree has none, whatever others store meanwhile.
 	 */
-	if (!xa_empty(swap_zswap_tree(swp)))
+	if (!data_race(xa_empty(swap_zswap_tree(swp))))
 		invalidate_at_once(swap_zswap_tree(swp), offset,
 				   offset + nr - 1);
 }

@@ -24,6 +24,8 @@ enum lull_zfree_counter {
 	LULL_ZFREE_SLOTS,	/* slots freed in ranges */
 	LULL_ZFREE_RANGES,	/* how many ranges that were */
 	LULL_ZFREE_CUTS,	/* runs that were cut where a cluster ends */
+	LULL_ZFREE_BATCHED,	/* slots that were freed one by one, together */
+	LULL_ZFREE_BATCHES,	/* in how many batches */
 	LULL_ZFREE_HANDLES,	/* handles freed in batches */
 	LULL_ZFREE_RUNS,	/* class locks taken for them */
 	LULL_ZFREE_ZSPAGES,	/* zspages that became empty by it */
@@ -37,6 +39,7 @@ enum lull_zfree_counter {
 /* Safeguards that a test kernel can switch off, to see their tests fail. */
 LULL_SAFEGUARDS(ZFREE, zfree, {
 	LULL_ZFREE_DETACH,	/* ZS1: no handle stays in a slot that is free */
+	LULL_ZFREE_HOLD,	/* ZS1: si->lock is held until a batch is done */
 	LULL_ZFREE_PIECES,	/* ZS1: a run's pieces have no slot in common */
 	LULL_ZFREE_REREAD,	/* ZS2: a location is read again under the lock */
 	LULL_ZFREE_PAGE_LOCKS,	/* ZS3: pages that others hold are left alone */
@@ -60,6 +63,7 @@ LULL_SAFEGUARDS(ZFREE, zfree, {
 LULL_STEPS(ZFREE, zfree, {
 	LULL_ZFREE_BY_CLASS,	/* the class by the object's own bits */
 	LULL_ZFREE_BY_CLUSTERS,	/* a run that crosses clusters is cut there */
+	LULL_ZFREE_BY_BATCH,	/* slots of a CPU's cache are freed together */
 	LULL_ZFREE_BY_SLOTS,	/* zram empties the slots of a range in one go */
 	LULL_ZFREE_BY_BULK,	/* one class lock for all handles of a class */
 	LULL_ZFREE_BY_SHADOWS,	/* a node's shadows are cleared together */
@@ -70,6 +74,7 @@ LULL_STEPS(ZFREE, zfree, {
 /* Where a test kernel can be made to wait, so that others meet it there. */
 LULL_POINTS(ZFREE, zfree, {
 	LULL_ZFREE_AT_FREE,	/* class known, its lock not taken yet */
+	LULL_ZFREE_AT_BATCH,	/* a batch's counts are gone, its slots' pages not */
 	LULL_ZFREE_AT_MIGRATE,	/* page locked, no other lock taken yet */
 	LULL_ZFREE_AT_PUBLISH,	/* between a handle and its count */
 	LULL_ZFREE_AT_READ,	/* slot locked, its handle read and not used yet */

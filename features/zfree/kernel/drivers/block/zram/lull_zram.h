@@ -5,6 +5,8 @@
  * gathered and settled once for all.
  */
 #include <linux/lull_zfree.h>
+#include <linux/swap.h>
+#include <linux/swapops.h>
 
 #ifdef CONFIG_LULL_ZFREE
 
@@ -60,6 +62,43 @@ static void empty_slot(struct zram *zram, u32 index, struct zram_freed *freed)
 	}
 }
 
+/* A slot that somebody is at keeps what it has until it is written anew. */
+static void try_slot(struct zram *zram, u32 index, struct zram_freed *freed)
+{
+	if (zram_slot_trylock(zram, index)) {
+		empty_slot(zram, index, freed);
+		zram_slot_unlock(zram, index);
+	} else if (lull_zfree_guarded(LULL_ZFREE_SLOT_LOCK)) {
+		freed->missed++;
+	} else {
+		empty_slot(zram, index, freed);
+	}
+}
+
+static void begin_freeing(struct zram_freed *freed)
+{
+	if (!lull_zfree_guarded(LULL_ZFREE_ATOMIC))
+		might_sleep();
+	/* Not the handles, which are half a KiB. */
+	memset(freed, 0, offsetof(struct zram_freed, handles));
+}
+
+static void settle_freed(struct zram *zram, const struct zram_freed *freed,
+			 unsigned int nr)
+{
+	atomic64_add(nr, &zram->stats.notify_free);
+	if (!lull_zfree_guarded(LULL_ZFREE_SETTLE))
+		return;
+	atomic64_sub(freed->size, &zram->stats.compr_data_size);
+	atomic64_sub(freed->stored + freed->same, &zram->stats.pages_stored);
+	if (freed->same)
+		atomic64_sub(freed->same, &zram->stats.same_pages);
+	if (freed->huge)
+		atomic64_sub(freed->huge, &zram->stats.huge_pages);
+	if (freed->missed)
+		atomic64_add(freed->missed, &zram->stats.miss_free);
+}
+
 static void zram_slots_free_notify(struct block_device *bdev,
 				   unsigned long index, unsigned int nr)
 {
@@ -67,36 +106,32 @@ static void zram_slots_free_notify(struct block_device *bdev,
 	struct zram_freed freed;
 	unsigned long end = index + nr, until;
 
-	if (!lull_zfree_guarded(LULL_ZFREE_ATOMIC))
-		might_sleep();
-	/* Not the handles, which are half a KiB. */
-	memset(&freed, 0, offsetof(struct zram_freed, handles));
+	begin_freeing(&freed);
 	while (index < end) {
 		until = min(end, index + LULL_ZFREE_BATCH);
-		for (; index < until; index++) {
-			if (zram_slot_trylock(zram, index)) {
-				empty_slot(zram, index, &freed);
-				zram_slot_unlock(zram, index);
-			} else if (lull_zfree_guarded(LULL_ZFREE_SLOT_LOCK)) {
-				freed.missed++;
-			} else {
-				empty_slot(zram, index, &freed);
-			}
-		}
+		for (; index < until; index++)
+			try_slot(zram, index, &freed);
 		free_handles(zram, &freed);
 	}
+	settle_freed(zram, &freed, nr);
+}
 
-	atomic64_add(nr, &zram->stats.notify_free);
-	if (!lull_zfree_guarded(LULL_ZFREE_SETTLE))
+/* The same for slots that lie anywhere, LULL_ZFREE_BATCH of them at most. */
+static void zram_entries_free_notify(struct block_device *bdev,
+				     const swp_entry_t *entries,
+				     unsigned int nr)
+{
+	struct zram *zram = bdev->bd_disk->private_data;
+	struct zram_freed freed;
+	unsigned int i;
+
+	if (WARN_ON_ONCE(nr > LULL_ZFREE_BATCH))
 		return;
-	atomic64_sub(freed.size, &zram->stats.compr_data_size);
-	atomic64_sub(freed.stored + freed.same, &zram->stats.pages_stored);
-	if (freed.same)
-		atomic64_sub(freed.same, &zram->stats.same_pages);
-	if (freed.huge)
-		atomic64_sub(freed.huge, &zram->stats.huge_pages);
-	if (freed.missed)
-		atomic64_add(freed.missed, &zram->stats.miss_free);
+	begin_freeing(&freed);
+	for (i = 0; i < nr; i++)
+		try_slot(zram, swp_offset(entries[i]), &freed);
+	free_handles(zram, &freed);
+	settle_freed(zram, &freed, nr);
 }
 
 #endif /* CONFIG_LULL_ZFREE */

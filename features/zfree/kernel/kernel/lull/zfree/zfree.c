@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The feature `zfree`: its modes and counters. What it does is where the data
- * is: mm/lull_zsfree.h, mm/lull_zsdefer.h, mm/lull_swap.h, mm/lull_zswap.h and
- * drivers/block/zram/lull_zram.h. zsmalloc and zram may be modules: what they
+ * is: mm/lull_zsfree.h, mm/lull_zsdefer.h, mm/lull_swap.h, mm/lull_swap_batch.h,
+ * mm/lull_swap_runs.h, mm/lull_zswap.h and drivers/block/zram/lull_zram.h. zsmalloc and zram may be modules: what they
  * take of it is exported.
  */
 #include <linux/debugfs.h>
@@ -36,6 +36,8 @@ static const char * const zfree_counters[] = {
 	[LULL_ZFREE_SLOTS]	= "slots",
 	[LULL_ZFREE_RANGES]	= "ranges",
 	[LULL_ZFREE_CUTS]	= "cuts",
+	[LULL_ZFREE_BATCHED]	= "batched",
+	[LULL_ZFREE_BATCHES]	= "batches",
 	[LULL_ZFREE_HANDLES]	= "handles",
 	[LULL_ZFREE_RUNS]	= "runs",
 	[LULL_ZFREE_ZSPAGES]	= "zspages",

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* For mm/swapfile.c, before swapcache_free_entries(). */
+#ifdef CONFIG_LULL_ZFREE
+
+/*
+ * The shadow of a slot. Where its node keeps another entry, it stays on the
+ * list of shadow nodes or off it, as it was: one value less leaves "all of them
+ * are values" as true as before. The last goes through xas_store(), which frees
+ * the node.
+ */
+static void clear_one_shadow(struct xa_state *xas)
+{
+	struct xa_node *node;
+
+	if (!xa_is_value(xas_load(xas)))
+		return;
+	node = xas->xa_node;
+	if (!node || node->shift || node->count == 1 ||
+	    !lull_zfree_by(LULL_ZFREE_BY_SHADOWS)) {
+		xas_store(xas, NULL);
+		return;
+	}
+	/* Readers under RCU find the shadow, or none: both are true. */
+	RCU_INIT_POINTER(node->slots[xas->xa_offset], NULL);
+	node->count--;
+	node->nr_values--;
+}
+
+static void clear_shadows_of(const swp_entry_t *entries, unsigned int nr)
+{
+	struct address_space *space = NULL, *next;
+	XA_STATE(xas, NULL, 0);
+	unsigned int i;
+
+	xas_set_update(&xas, workingset_update_node);
+	for (i = 0; i < nr; i++) {
+		next = swap_address_space(entries[i]);
+		if (next != space) {
+			if (space)
+				xa_unlock_irq(&space->i_pages);
+			space = next;
+			xas.xa = &space->i_pages;
+			xa_lock_irq(&space->i_pages);
+		}
+		xas_set(&xas, swap_cache_index(entries[i]));
+		clear_one_shadow(&xas);
+	}
+	xa_unlock_irq(&space->i_pages);
+}
+
+static void notify_of(struct swap_info_struct *si, const swp_entry_t *entries,
+		      unsigned int nr)
+{
+	const struct block_device_operations *fops;
+	unsigned int i;
+
+	if (!(si->flags & SWP_BLKDEV))
+		return;
+	fops = si->bdev->bd_disk->fops;
+	if (fops->swap_entries_free_notify &&
+	    lull_zfree_by(LULL_ZFREE_BY_SLOTS)) {
+		fops->swap_entries_free_notify(si->bdev, entries, nr);
+	} else if (fops->swap_slot_free_notify) {
+		for (i = 0; i < nr; i++)
+			fops->swap_slot_free_notify(si->bdev,
+						    swp_offset(entries[i]));
+	}
+}
+
+/*
+ * Under si->lock: no slot can be allocated before all is done for it (ZS1).
+ *
+ * Shadows come first. Nobody can put a folio there, as the slots are still
+ * SWAP_HAS_CACHE; and whoever has called with interrupts disabled gets them
+ * enabled by that, as on stock by its first slot, so that they are for the
+ * rest, and for handles in bulk.
+ */
+static void free_batch(struct swap_info_struct *si, swp_entry_t *entries,
+		       unsigned int nr)
+{
+	unsigned long low = ULONG_MAX, high = 0, offset;
+	struct swap_cluster_info *ci;
+	unsigned int i, freed = 0;
+
+	clear_shadows_of(entries, nr);
+	for (i = 0; i < nr; i++) {
+		offset = swp_offset(entries[i]);
+		ci = lock_cluster(si, offset);
+		/* If a slot is there twice, the first has freed it. */
+		if (unlikely(!si->swap_map[offset])) {
+			unlock_cluster(ci);
+			continue;
+		}
+		VM_BUG_ON(si->swap_map[offset] != SWAP_HAS_CACHE);
+		si->swap_map[offset] = 0;
+		dec_cluster_info_page(si, ci, 1);
+		unlock_cluster(ci);
+
+		/* Slots that lie anywhere are of any cgroup. */
+		mem_cgroup_uncharge_swap(entries[i], 1);
+		if (!lull_zfree_by(LULL_ZFREE_BY_ZEROMAP) ||
+		    test_bit(offset, si->zeromap))
+			clear_bit(offset, si->zeromap);
+		arch_swap_invalidate_page(si->type, offset);
+		low = min(low, offset);
+		high = max(high, offset);
+		entries[freed++] = entries[i];
+	}
+	if (!freed)
+		return;
+
+	if (low < si->lowest_bit)
+		si->lowest_bit = low;
+	if (high > si->highest_bit) {
+		bool was_full = !si->highest_bit;
+
+		WRITE_ONCE(si->highest_bit, high);
+		if (was_full && (si->flags & SWP_WRITEOK))
+			add_to_avail_list(si);
+	}
+	if (!lull_zfree_guarded(LULL_ZFREE_HOLD))
+		spin_unlock(&si->lock);
+	lull_zfree_pause(LULL_ZFREE_AT_BATCH);
+	notify_of(si, entries, freed);
+	if (!lull_zfree_guarded(LULL_ZFREE_HOLD))
+		spin_lock(&si->lock);
+
+	/* try_to_unuse() sees inuse_pages reach 0 after all of that. */
+	smp_wmb();
+	atomic_long_add(freed, &nr_swap_pages);
+	WRITE_ONCE(si->inuse_pages, si->inuse_pages - freed);
+	lull_zfree_count(LULL_ZFREE_BATCHES, 1);
+	lull_zfree_count(LULL_ZFREE_BATCHED, freed);
+}
+
+/*
+ * Slots that were freed one by one, as a CPU has gathered them: those of one
+ * area together. False where the caller is to free them. The array is used up.
+ */
+static bool lull_swap_free_entries(swp_entry_t *entries, int n)
+{
+	struct swap_info_struct *si;
+	int i, first;
+
+	if (n < 2 || !lull_zfree_ranges() ||
+	    !lull_zfree_by(LULL_ZFREE_BY_BATCH))
+		return false;
+
+	for (first = 0; first < n; first = i) {
+		i = first + 1;
+		si = _swap_info_get(entries[first]);
+		if (!si)
+			continue;
+		while (i < n && i - first < LULL_ZFREE_BATCH &&
+		       swp_type(entries[i]) == si->type &&
+		       _swap_info_get(entries[i]))
+			i++;
+		spin_lock(&si->lock);
+		free_batch(si, entries + first, i - first);
+		spin_unlock(&si->lock);
+	}
+	return true;
+}
+
+#else /* !CONFIG_LULL_ZFREE */
+
+static inline bool lull_swap_free_entries(swp_entry_t *entries, int n)
+{
+	return false;
+}
+
+#endif /* CONFIG_LULL_ZFREE */
