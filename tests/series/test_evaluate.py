@@ -16,8 +16,8 @@ from lull.series.evaluate import Known, evaluate
 
 KNOWN = Known(
     symbols={"CONFIG_ON": True, "CONFIG_OFF": False},
-    calls={"yes": True, "no": False},
-    dropped=frozenset({"note"}),
+    calls={"yes": True, "no": False, "by(A)": True, "by": False, "later": False},
+    dropped=frozenset({"note", "later"}),
 )
 
 
@@ -58,6 +58,26 @@ def done(text: str) -> str:
         ("if (yes() || a)\n\tc();", "c();"),
         ("{\n\tnote(1);\n\n\ta();\n}", "{\n\ta();\n}"),
         ("{\n\ta();\n\n\tnote(f(1),\n\t     2);\n}", "{\n\ta();\n}"),
+        # One call of a function, and one that is a statement, too.
+        ("x = a && by(A) && !by(B);", "x = a;"),
+        ("if (maybe(A))\n\tby(a);", None),
+        ("{\n\tlater(1);\n\tx = a || later(2);\n}", "{\n\tx = a;\n}"),
+        # What comes behind a jump.
+        ("{\n\tif (yes())\n\t\treturn 1;\n\treturn 2;\n}", "{\n\treturn 1;\n}"),
+        (
+            "{\n\tif (yes()) {\n\t\ta();\n\t\tgoto out;\n\t}\n\n\tb();\nnear:\n\tc();\n"
+            "out:\n\td();\n}",
+            "{\n\ta();\n\td();\n}",
+        ),
+        (
+            "{\n\tif (x)\n\t\tgoto near;\n\tif (yes())\n\t\tgoto out;\n\tb();\n"
+            "near:\n\tc();\nout:\n\td();\n}",
+            "{\n\tif (x)\n\t\tgoto near;\n\tgoto out;\n\nnear:\n\tc();\nout:\n\td();\n}",
+        ),
+        (
+            "{\n\tif (a) {\n\t\tif (yes())\n\t\t\treturn;\n\t\tb();\n\t}\n\tc();\n}",
+            "{\n\tif (a) {\n\t\treturn;\n\t}\n\tc();\n}",
+        ),
         # The preprocessor.
         ("#ifdef CONFIG_ON\na\n#else\nb\n#endif\nc", "a\nc"),
         ("#ifdef CONFIG_OFF\n#if X\na\n#endif\n#endif\nc", "c"),
