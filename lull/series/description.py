@@ -83,6 +83,7 @@ class Patch(Record):
     fix: bool = False  #: of what the kernel has; these come first
     #: Steps of ``lull run --ablate`` that it brings.
     steps: tuple[str, ...] = ()
+    note: str = ""  #: what it is, else: the letter says so in its table
     #: Functions, or single calls, that are true from here on, and false before;
     yes: tuple[str, ...] = ()
     #: functions that are there from here on: before, they are false and do nothing.

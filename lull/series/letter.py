@@ -72,8 +72,9 @@ class Letter:
         ):
             what = ["a fix of what is there"] if patch.fix else []
             what += [f"step {step}" for step in patch.steps]
+            what += [patch.note] if patch.note else []
             size = "+{} -{}".format(*_lines(mail))
-            words = ", ".join(what) or "for those behind it"
+            words = ", ".join(what) or "what the steps stand on"
             lines.append(f"{count:>5}  {size:<9}  {words}")
         return "\n".join(lines)
 

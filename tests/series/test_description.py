@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from lull.ask.catalog import feature
 from lull.errors import LabError
 from lull.host.files import repo_root
 from lull.series.assemble import entries
@@ -70,3 +71,15 @@ def test_the_projects_own() -> None:
     assert hooked == found.keys() - {""}
     for entry in found.values():
         assert set(entry.needs) <= found.keys()
+
+
+def test_fixes_come_first_and_steps_are_the_features_own() -> None:
+    for name, entry in entries(repo_root()).items():
+        if entry.upstream is None:
+            continue
+        fixes = [patch.fix for patch in entry.upstream.patch]
+        assert fixes == sorted(fixes, reverse=True), name
+        known = {step.name for step in feature(name).steps}
+        assert {s for patch in entry.upstream.patch for s in patch.steps} <= known
+        for patch in entry.upstream.patch:
+            assert not (patch.fix and patch.steps), name
