@@ -21,7 +21,8 @@ from lull.series.stages import DoesNotFit, Read
 _NEAR = re.compile(r'^#include "(\w+\.h)"$', re.MULTILINE)
 _FAR = re.compile(r"^#include <([\w/]+\.h)>\n", re.MULTILINE)
 _FAR_LINE = re.compile(r"\+#include <([\w/]+\.h)>")
-_LICENCE = re.compile(r"\A(?://|/\*) SPDX-License-Identifier:.*\n")
+#: The first line of a file.
+LICENCE = re.compile(r"\A(?://|/\*) SPDX-License-Identifier:.*\n")
 _GUARD = re.compile(
     r"^#ifndef (_\w+_H)\n#define \1\n(.*)^#endif\b[^\n]*\1[^\n]*\n?",
     re.MULTILINE | re.DOTALL,
@@ -123,7 +124,7 @@ def settled(path: str, text: str, sources: Sources, known: Known) -> str:
         if header in inside:
             return ""
         inside.add(header)
-        inner = _STATEMENTS.sub("", _LICENCE.sub("", sources.text(header)))
+        inner = _STATEMENTS.sub("", LICENCE.sub("", sources.text(header)))
         inner = _GUARD.sub(r"\2", inner)
         inner = _FOR_A_FILE.sub(lambda m: m[1] + m[2].upper(), inner.strip(), count=1)
         return _NEAR.sub(near, inner)

@@ -32,7 +32,7 @@ from lull.series.description import (
 )
 from lull.series.evaluate import Known, preprocess
 from lull.series.names import renamed
-from lull.series.room import Sources, hooked, settled
+from lull.series.room import LICENCE, Sources, hooked, settled
 from lull.series.stages import Read, Step
 
 #: A word of the frame, of its modes or of a feature's own.
@@ -233,6 +233,8 @@ def _taken(room: Room, take: Take, sources: Sources, known: Known) -> str:
         text = preprocess(text, known, take.source)
         found = [definitions.defined(text, name, take.source) for name in take.names]
         text = "\n" + "\n".join(found)
+    elif take.after:
+        text = f"\n{LICENCE.sub('', text).strip()}"
     text = settled(take.source, text, sources, known)
     for name in take.names if take.static else ():
         if shared := re.search(rf"^(?!static\b)\w[^;={{(]*\b{name}\b", text, re.M):
