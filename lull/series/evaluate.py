@@ -2,8 +2,8 @@
 """C as it is when some of its switches are settled for good.
 
 What is known to be true or false is taken out of the text, and with it what can
-then no longer be reached: branches of the preprocessor, ``if``, ``&&``, ``||``,
-``!`` and ``?:``. All else stays as somebody wrote it, to the blank. What cannot
+then no longer be reached: branches of the preprocessor, ``if``, ``while``, ``&&``,
+``||``, ``!`` and ``?:``. All else stays as somebody wrote it, to the blank. What cannot
 be settled so is refused, never guessed.
 
 Pure: text goes in, text comes out. Inside, a control character stands for each
@@ -286,6 +286,14 @@ def _if(text: str, at: int, where: str) -> str | None:
     return cut(text[: head.start()] + _dedented(text, head.start(), kept), text[end:])
 
 
+def _while(text: str, at: int, where: str) -> str | None:
+    """``while (false) a``"""
+    head = re.search(r"\bwhile[ \t]*\($", text[:at])
+    if not head or text[at] == TRUE or text[at + 1] != ")":
+        return None
+    return text[: head.start()] + GONE + text[_statement(text, at + 2, where)[1] :]
+
+
 def _after_else(text: str, at: int, kept: tuple[int, int] | None, end: int) -> str:
     if kept is None:
         return text[:at].rstrip() + text[end:]
@@ -320,6 +328,7 @@ def _dedented(text: str, at: int, kept: tuple[int, int]) -> str:
 _RULES: tuple[Callable[[str, int, str], str | None], ...] = (
     _negation,
     _if,
+    _while,
     _parentheses,
     _neutral,
     _absorbing,

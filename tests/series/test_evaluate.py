@@ -58,6 +58,8 @@ def done(text: str) -> str:
         ("if (yes() || a)\n\tc();", "c();"),
         ("{\n\tnote(1);\n\n\ta();\n}", "{\n\ta();\n}"),
         ("{\n\ta();\n\n\tnote(f(1),\n\t     2);\n}", "{\n\ta();\n}"),
+        ("a();\n\n\twhile (!yes()) {\n\t\tb();\n\t}\n\tc();", "a();\n\n\tc();"),
+        ("while (yes())\n\ta();", None),
         # One call of a function, and one that is a statement, too.
         ("x = a && by(A) && !by(B);", "x = a;"),
         ("if (maybe(A))\n\tby(a);", None),
