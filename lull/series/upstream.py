@@ -99,14 +99,21 @@ def room(inputs: Inputs, root: Path, name: str, entry: Entry) -> Room:
 
 
 def _check(room: Room) -> None:
-    """Each hook is somewhere, and what is somewhere is a hook."""
+    """Each hook is somewhere, and what is somewhere is a hook: of this base."""
     says = room.says
     stems = [hook.stem for hook in room.hooks]
     named = [*says.skip, *(hook for patch in says.patch for hook in patch.hooks)]
+    why = ""
     if unknown := sorted(set(named) - set(stems)):
-        raise room.unfit(f"there is no hook {unknown[0]}; there is: {stems}")
-    if missed := sorted(set(stems) - set(named)):
-        raise room.unfit(f"nothing is said of the hook {missed[0]}")
+        why = f"there is no hook {unknown[0]}; there is: {stems}"
+    elif missed := sorted(set(stems) - set(named)):
+        why = f"nothing is said of the hook {missed[0]}"
+    if why:
+        raise UsageError(
+            f"no series for upstream of {room.name} on this base: {why}",
+            where=f"features/{room.name}/series.toml",
+            hint="another --base, or mend what [upstream] says",
+        )
     if len(room.below) != len(says.below):
         raise room.unfit(f"these are not hooks: {list(says.below)}")
 
