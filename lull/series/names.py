@@ -21,7 +21,7 @@ def renamed(text: str, names: Mapping[str, str]) -> str:
 
 def _one(text: str, old: str, new: str) -> str:
     stem = old.removesuffix("*")
-    pattern = re.compile(rf"\b{re.escape(stem)}{'' if stem != old else chr(92) + 'b'}")
+    pattern = re.compile(rf"\b{re.escape(stem)}" + ("" if stem != old else r"\b"))
     at = 0
     while match := pattern.search(text, at):
         text, at = _put(text, match, new.removesuffix("*"))

@@ -89,8 +89,11 @@ def room(inputs: Inputs, root: Path, name: str, entry: Entry) -> Room:
         dropped=frozenset(says.drop),
     )
     places = root / "features"
-    of = {hook: hook.relative_to(places).parts[0] for hook in inputs.hooks if
-          hook.is_relative_to(places)}
+    of = {
+        hook: hook.relative_to(places).parts[0]
+        for hook in inputs.hooks
+        if hook.is_relative_to(places)
+    }
     below = tuple(h for h, whose in of.items() if f"{whose}/{h.stem}" in says.below)
     hooks = tuple(hook for hook, whose in of.items() if whose == name)
     made = Room(name, hooks, below, inputs.overlay, says, known)
@@ -151,17 +154,20 @@ def steps(room: Room, read: Read) -> list[Step]:
 
 def _words(room: Room, patch: Patch) -> Words:
     """What series.toml has for a patch, else what its hook says by itself."""
-    if patch.words:
-        return patch.words
     hook = next((h for h in room.hooks if [h.stem] == [*patch.hooks]), None)
+    if patch.words:
+        return _ours(patch.words, f"features/{room.name}/series.toml")
     if hook is None:
         raise room.unfit(f"a patch of {list(patch.hooks)} has no words of its own")
-    words = message(decode(hook.read_bytes()), str(hook))
+    return _ours(message(decode(hook.read_bytes()), str(hook)), str(hook))
+
+
+def _ours(words: Words, where: str) -> Words:
     for line in (words.title, *words.text.split("\n")):
         if _OURS.match(line):
             raise LabError(
                 f"the message speaks of Lull: {line!r}",
-                where=str(hook),
+                where=where,
                 hint="say it without: words of the patch in series.toml",
             )
     return words

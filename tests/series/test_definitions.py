@@ -45,7 +45,7 @@ static struct task *first(void)
 }
 
 int last(int a,
-	 int b)
+\t int b)
 {
 	return first() ? a : b;
 }

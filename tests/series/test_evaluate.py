@@ -67,14 +67,15 @@ def done(text: str) -> str:
         # What comes behind a jump.
         ("{\n\tif (yes())\n\t\treturn 1;\n\treturn 2;\n}", "{\n\treturn 1;\n}"),
         (
-            "{\n\tif (yes()) {\n\t\ta();\n\t\tgoto out;\n\t}\n\n\tb();\nnear:\n\tc();\n"
-            "out:\n\td();\n}",
+            "{\n\tif (yes()) {\n\t\ta();\n\t\tgoto out;\n\t}\n\n\tb();\nnear:\n"
+            "\tc();\nout:\n\td();\n}",
             "{\n\ta();\n\td();\n}",
         ),
         (
             "{\n\tif (x)\n\t\tgoto near;\n\tif (yes())\n\t\tgoto out;\n\tb();\n"
             "near:\n\tc();\nout:\n\td();\n}",
-            "{\n\tif (x)\n\t\tgoto near;\n\tgoto out;\n\nnear:\n\tc();\nout:\n\td();\n}",
+            "{\n\tif (x)\n\t\tgoto near;\n\tgoto out;\n\nnear:\n\tc();\n"
+            "out:\n\td();\n}",
         ),
         (
             "{\n\tif (a) {\n\t\tif (yes())\n\t\t\treturn;\n\t\tb();\n\t}\n\tc();\n}",

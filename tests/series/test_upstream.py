@@ -353,7 +353,7 @@ static int lull_odd;
 
 /* Nobody counts (FZ1). */
 void lull_freeze_more(int a,
-		      int b)
+\t\t      int b)
 {
 	lull_freeze_count(0, 1);
 	if (lull_freeze_on())
@@ -399,7 +399,7 @@ remove = ["lull_odd"]
     put(root / "features/freeze/kernel/kernel/lull/freeze/more.c", SOURCE)
     change(root, "\n[[upstream.edit]]", TAKES.format(more=more))
     change(root, "rename = {", 'rename = { lull_freeze_more = "more",')
-    with pytest.raises(LabError, match="Lull is left in kernel/more.c"):
+    with pytest.raises(LabError, match=r"Lull is left in kernel/more\.c"):
         made(root, pristine)
     first = """[[upstream.first]]
 file = "kernel/lull/freeze/more.c"
@@ -427,7 +427,7 @@ text = "static void lull_freeze_wait(void) {{ here(); }}\\n"
     near = NEAR.split("#ifdef")[0] + NEAR.split("_FREEZE\n")[1].split("#else")[0]
     put(root / "features/freeze/kernel/kernel/lull_near.h", near)
     says.write_text(said.split("[[upstream.edit]]")[0] + define.format(was="0" * 8))
-    with pytest.raises(LabError, match="lull_freeze_wait in .*lull_near.h") as caught:
+    with pytest.raises(LabError, match=r"lull_freeze_wait in .*lull_near\.h") as caught:
         made(root, pristine)
     was = re.search(r'was = "(\w+)"', caught.value.hint)
     assert was
@@ -482,6 +482,7 @@ def test_it_is_of_one_feature(root: Path) -> None:
         ("[upstream.patch.words]", "[[upstream.patch.edit]]", "Field required"),
         (WORDS, "", "the message speaks of Lull"),
         ('hooks = ["0002-wait"]', "", "nothing is said of the hook 0002-wait"),
+        ('text = "Why."', 'text = "As on stock."', "the message speaks of Lull"),
     ],
 )
 def test_what_does_not_come_out_right_is_refused(
