@@ -136,11 +136,13 @@ class Entry(Record):
     upstream: Upstream | None = None
 
     def messages(self) -> list[str]:
-        """All texts that become one."""
+        """All texts that become one, or a part of one."""
         found = [self.whole, self.core]
+        parts: list[str] = []
         if self.upstream is not None:
             found += self.upstream.texts()
-        return [words.text for words in found if words is not None]
+            parts = [self.upstream.tests, self.upstream.left_out]
+        return [words.text for words in found if words is not None] + parts
 
 
 def load(path: Path) -> Entry:

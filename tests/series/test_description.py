@@ -59,6 +59,24 @@ def test_what_is_wrong_in_a_series_toml_is_named(
         load(put(tmp_path / "series.toml", said))
 
 
+@pytest.mark.parametrize("what", ["tests", "left_out"])
+def test_parts_of_a_letter_are_no_longer_than_a_message(
+    what: str, tmp_path: Path
+) -> None:
+    said = SAYS.format(what="x", more="")
+    said += f"""
+[upstream]
+{"" if what == "tests" else 'tests = "Some."'}
+{what} = "{"x" * 80}"
+[upstream.cover]
+title = "x"
+text = "Why."
+[[upstream.patch]]
+"""
+    with pytest.raises(LabError, match="longer than 75"):
+        load(put(tmp_path / "series.toml", said))
+
+
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="cannot be read"):
         load(tmp_path / "series.toml")
