@@ -7,13 +7,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import wrap
 
 from pydantic import ValidationError
 
 from lull.errors import LabError
 from lull.model import Summary
 from lull.report import ablation
-from lull.series.description import Upstream
+from lull.report.table import ratio
+from lull.series.description import WIDTH, Upstream
 
 #: In a feature's room: what ``lull run --ablate`` has measured.
 KEPT = "results/ablate-insn.json"
@@ -71,12 +73,21 @@ class Letter:
             zip(patches, self.says.patch, strict=True), 1
         ):
             what = ["a fix of what is there"] if patch.fix else []
-            what += [f"step {step}" for step in patch.steps]
+            what += [f"step {step}{self._most(step)}" for step in patch.steps]
             what += [patch.note] if patch.note else []
             size = "+{} -{}".format(*_lines(mail))
             words = ", ".join(what) or "what the steps stand on"
-            lines.append(f"{count:>5}  {size:<9}  {words}")
+            line = f"{count:>5}  {size:<9}  {words}"
+            lines += wrap(line, WIDTH, subsequent_indent=" " * _BEFORE)
+        if self.kept and any(patch.steps for patch in self.says.patch):
+            lines += ["", *wrap(_MOST, WIDTH)]
         return "\n".join(lines)
+
+    def _most(self, step: str) -> str:
+        """What a step brings where it brings most."""
+        steps = self.kept.steps if self.kept else ()
+        found = [s.ratio for s in steps if s.step == step and s.ratio is not None]
+        return f" ({ratio(min(found))})" if found else ""
 
     def _brings(self) -> str:
         return f"What it brings\n{self.measured.table if self.measured else _NO_TABLE}"
@@ -112,6 +123,12 @@ def _lines(mail: bytes) -> tuple[int, int]:
 
 
 _NO_TABLE = "[empty: no run was named. lull series ... --run RUN puts its table here]"
+#: Columns of the table of patches before what one is.
+_BEFORE = 18
+_MOST = (
+    "In brackets: all of it to all but the step, where that brings most; below 1 is"
+    " less with it. A step of several patches is whole with the last of them."
+)
 _NO_STEPS = "[empty: in no run that was named. It is of:"
 _OF_ALL = (
     "\nThe figures are of all of it there, what is not in this series included."

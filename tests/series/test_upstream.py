@@ -164,7 +164,11 @@ def test_a_cover_letter_has_the_places_of_what_was_not_measured(
 def test_a_letter_says_how_long_each_patch_is(root: Path, pristine: Pristine) -> None:
     letter = made(root, pristine)["0000-cover-letter.patch"]
     assert "\n    1  +7 -0      step dead\n\n" in letter
-    change(root, 'steps = ["dead"]', "fix = true")
+    note = "a note of many words, which goes on and on, and on and on"
+    change(root, '["dead"]', f'["dead"]\nnote = "{note}"')
+    letter = made(root, pristine)["0000-cover-letter.patch"]
+    assert f"on and on,\n{' ' * 18}and on and on\n" in letter
+    change(root, f'steps = ["dead"]\nnote = "{note}"', "fix = true")
     letter = made(root, pristine)["0000-cover-letter.patch"]
     assert "\n    1  +7 -0      a fix of what is there\n\n" in letter
     # Nothing of it was measured.
@@ -247,6 +251,7 @@ def test_without_a_run_the_letter_has_what_the_project_keeps(
     again = "lull run freeze --base 6.12 --clock insn --ablate --seeds 6"
     assert f"as this repeats it:\n{again}\n\n{table}\n" in letter
     assert "[empty: no run was named" in letter
+    assert "\n    1  +7 -0      step dead (0.500)\n\nIn brackets: all of it" in letter
     # That of another kernel says nothing.
     put(root / "features/freeze" / KEPT, summary.replace('"6.12"', '"6.1"'))
     assert "[empty: in no run" in made(root, pristine)["0000-cover-letter.patch"]
