@@ -29,7 +29,7 @@ from lull.series.c_text import (
     matching,
     opening,
 )
-from lull.series.jumps import cut
+from lull.series.jumps import cut, unlabelled
 
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif)\b(.*)$")
 _DEFINED = re.compile(r"(?:defined|IS_ENABLED)\s*\(\s*(\w+)\s*\)")
@@ -55,9 +55,9 @@ def evaluate(text: str, known: Known, where: str) -> str:
 
     Raises LabError, with ``where`` and the line, where that cannot be done.
     """
-    text = _calls(_conditionals(text, known, where), known, where)
-    text = _settle(text, where)
-    return _tidy(text)
+    before = _conditionals(text, known, where)
+    text = _settle(_calls(before, known, where), where)
+    return unlabelled(before, _tidy(text))
 
 
 # The preprocessor.

@@ -53,3 +53,17 @@ def _wanted(label: str, *texts: str) -> bool:
     """Whether one of them, up to its function's end, jumps there."""
     jump = re.compile(rf"\bgoto {re.escape(label)};")
     return any(jump.search(text.split("\n}")[0]) for text in texts)
+
+
+def unlabelled(before: str, after: str) -> str:
+    """The second text without labels that were jumped to in the first, and to which
+    nobody in their function jumps any more."""
+    wanted = set(re.findall(r"\bgoto (\w+);", code_only(before)))
+    code = code_only(after)
+    done, at = "", 0
+    for label in re.finditer(r"^ ?(\w+):\n", code, re.MULTILINE):
+        begin, end = code.rfind("\n}", 0, label.start()), code.find("\n}", label.end())
+        if label[1] in wanted and not _wanted(label[1], code[begin + 2 : end]):
+            done += after[at : label.start()]
+            at = label.end()
+    return done + after[at:]
