@@ -32,6 +32,9 @@ The author is a placeholder, and there is no sign-off. Who sends this sets both:
   git am FILE && git commit --amend --reset-author --signoff --no-edit
 """
 
+#: As git calls the letter before the first.
+COVER = "0000-cover-letter.patch"
+
 #: As the kernel's own tree has it: what stands behind the second @@ of a hunk.
 _ATTRIBUTES = "*.c diff=cpp\n*.h diff=cpp\n"
 _CONFIG = (

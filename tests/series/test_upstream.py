@@ -8,10 +8,13 @@ import re
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from lull import cli
 from lull.errors import LabError, LullError, UsageError
 from lull.model import Summary
 from lull.report.ablation import render
+from lull.series import cli as command
 from lull.series.assemble import Reader, files, measured_in, order, planner
 from lull.series.letter import KEPT, Measured
 from lull.series.pristine import Pristine
@@ -458,6 +461,17 @@ def test_hooks_may_be_made_on_those_of_another_feature(
     change(root, "thaw/0001-call", "thaw/0002-call")
     with pytest.raises(LabError, match="these are not hooks"):
         made(root, pristine)
+
+
+def test_the_command_counts_patches_and_says_what_is_left_out(
+    root: Path, pristine: Pristine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "repo_root", lambda: root)
+    change(root, 'tests = "Some."', 'tests = "Some."\nleft_out = "The walk."')
+    words = ["series", "freeze", "--for", "upstream", "--tree", str(pristine.tree)]
+    result = CliRunner().invoke(cli.app, [*words, "-o", str(tmp_path / "out")])
+    assert "not all of freeze: The walk.\n1 patches for Linux" in result.output
+    assert len(list((tmp_path / "out").iterdir())) == 2
 
 
 def test_it_is_of_one_feature(root: Path) -> None:
