@@ -87,7 +87,9 @@ class Sources:
     def first(self, path: str, text: str) -> str:
         """A file with what is replaced before anything is settled."""
         for name in (name for patch in self.patches for name in patch.remove):
-            text = definitions.without(text, name, path)
+            if definitions.has(text, name, path):
+                self.used.add(name)
+                text = definitions.without(text, name, path)
         for said in self.says.define:
             if said.file != path:
                 continue

@@ -149,6 +149,9 @@ def steps(room: Room, read: Read) -> list[Step]:
     for named in room.says.define:
         if named not in used:
             raise room.unfit(f"nobody needs another {named.name}")
+    for name in (name for patch in room.says.patch for name in patch.remove):
+        if name not in used:
+            raise room.unfit(f"there is no {name} to remove")
     return done
 
 

@@ -501,6 +501,7 @@ def test_it_is_of_one_feature(root: Path) -> None:
         ("[upstream.patch.words]", "[[upstream.patch.edit]]", "Field required"),
         (WORDS, "", "the message speaks of Lull"),
         ('hooks = ["0002-wait"]', "", "nothing is said of the hook 0002-wait"),
+        ('["dead"]', '["dead"]\nremove = ["thawer"]', "no thawer to remove"),
         ('text = "Why."', 'text = "As on stock."', "the message speaks of Lull"),
     ],
 )
