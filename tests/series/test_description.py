@@ -11,6 +11,7 @@ from lull.ask.catalog import feature
 from lull.errors import LabError
 from lull.host.files import repo_root
 from lull.series.assemble import entries
+from lull.series.definitions import defined, digest
 from lull.series.description import load, message
 from tests.series.made import SAYS, put
 
@@ -101,3 +102,13 @@ def test_fixes_come_first_and_steps_are_the_features_own() -> None:
         assert {s for patch in entry.upstream.patch for s in patch.steps} <= known
         for patch in entry.upstream.patch:
             assert not (patch.fix and patch.steps), name
+
+
+def test_other_texts_are_of_the_definitions_as_they_are() -> None:
+    """Seen at once, without a kernel's sources, by who changes one of these."""
+    for name, entry in entries(repo_root()).items():
+        room = repo_root() / "features" / name / "kernel"
+        for said in entry.upstream.define if entry.upstream else ():
+            text = (room / said.file).read_text()
+            was = digest(defined(text, said.name, said.file))
+            assert said.was == was, f"features/{name}/series.toml: {said.name}"
