@@ -22,6 +22,7 @@ from lull.report.compare import read as read_run
 from lull.report.summary import promise_text
 from lull.series import distro, mails, stages, upstream
 from lull.series.description import WIDTH, Entry, load
+from lull.series.letter import Letter, Measured, kept
 from lull.series.pristine import Pristine
 
 
@@ -108,7 +109,7 @@ def left_out(order: Order, root: Path) -> str:
     return " ".join(says.left_out.split()) if says else ""
 
 
-def measured_in(run: Path, order: Order, root: Path) -> upstream.Measured:
+def measured_in(run: Path, order: Order, root: Path) -> Measured:
     """The tables of a run's folder, to be quoted. Raises UsageError where it is no
     run of what the series is about, or the series is not all of the feature."""
     if order.reader is not Reader.UPSTREAM:
@@ -133,7 +134,7 @@ def measured_in(run: Path, order: Order, root: Path) -> upstream.Measured:
     table = table.removeprefix(every).strip()
     mine = tuple(step for step in summary.steps if step.feature in order.names)
     shares = ablation.render(summary.model_copy(update={"steps": mine}))
-    return upstream.Measured(table, shares.strip())
+    return Measured(table, shares.strip())
 
 
 def files(
@@ -141,15 +142,21 @@ def files(
     steps: Sequence[stages.Step],
     pristine: Pristine,
     root: Path,
-    measured: upstream.Measured | None = None,
+    measured: Measured | None = None,
 ) -> dict[str, bytes]:
     """The files of a series by their names. Raises LabError where what git wrote
     would not give what was planned. ``measured`` is for the cover letter."""
     cover = None
     if order.reader is Reader.UPSTREAM:
         one = upstream_of(order, root)
-        said = evidence(one.name, root)
-        cover = upstream.cover(one, measured, order.base, said)
+        cover = Letter(
+            one.name,
+            order.base,
+            one.says,
+            evidence(one.name, root),
+            measured,
+            kept(root / "features" / one.name, order.base),
+        ).write
     else:
         steps = [_with_evidence(step, root) for step in steps]
     numbered = order.reader is not Reader.DISTRO

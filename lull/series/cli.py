@@ -17,7 +17,7 @@ from lull.kernels.bases import DEFAULT_BASE, Base, load_base
 from lull.kernels.cache import Cache
 from lull.series.assemble import Reader, files, left_out, measured_in, order, planner
 from lull.series.folder import publish, refuse
-from lull.series.mails import need_git
+from lull.series.mails import COVER, need_git
 from lull.series.pristine import Pristine, look
 from lull.series.stages import DoesNotFit
 
@@ -68,7 +68,7 @@ def series_command(
         print(f"with {', '.join(added)}, which is needed")
     if left := left_out(wanted, root):
         print(f"not all of {wanted.names[0]}: {left}")
-    patches = sum(name.endswith(".patch") for name in made)
+    patches = sum(name.endswith(".patch") for name in made.keys() - {COVER})
     print(f"{patches} patches for Linux {pristine.version} in {shown_path(output)}")
 
 

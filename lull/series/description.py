@@ -45,13 +45,55 @@ class Edit(Record):
     new: str
 
 
-class Part(Record):
-    """A patch that a hook gives before its own: of two things that it does, the
-    first, and how its files are without the second."""
+class Lines(Record):
+    """Lines for a file of the kernel that no hook brings: after one of its own, or
+    all of a new file."""
 
-    hook: str
-    words: Words
-    without: tuple[Edit, ...] = Field(min_length=1)
+    file: str
+    after: str = ""  #: the line, without its end
+    text: str
+
+
+class Take(Record):
+    """What a file of the feature defines, for a file of the kernel."""
+
+    source: str
+    names: tuple[str, ...] = ()  #: in this order; else all of the source
+    file: str
+    after: str = ""  #: the line, without its end; nothing for a new file
+    static: bool = False  #: nobody else calls these there
+    head: str = ""  #: of a new file, before what is taken,
+    tail: str = ""  #: and behind it
+
+
+class Definition(Record):
+    """Another text for what a file of the feature defines."""
+
+    file: str
+    name: str
+    was: str  #: the digest of what it stands for: who changes that looks here
+    text: str
+
+
+class Patch(Record):
+    """One of the series."""
+
+    hooks: tuple[str, ...] = ()  #: by their names, without .patch; those that it adds
+    words: Words | None = None  #: else what its hook says
+    fix: bool = False  #: of what the kernel has; these come first
+    #: Steps of ``lull run --ablate`` that it brings.
+    steps: tuple[str, ...] = ()
+    note: str = ""  #: what it is, else: the letter says so in its table
+    #: Functions, or single calls, that are true from here on, and false before;
+    yes: tuple[str, ...] = ()
+    #: functions that are there from here on: before, they are false and do nothing.
+    calls: tuple[str, ...] = ()
+    remove: tuple[str, ...] = ()  #: definitions that nobody needs any more
+    declare: tuple[Lines, ...] = ()
+    take: tuple[Take, ...] = ()
+    #: Before anything is settled, and after; in all files, from here on.
+    first: tuple[Edit, ...] = ()
+    edit: tuple[Edit, ...] = ()
 
 
 class Upstream(Record):
@@ -59,17 +101,23 @@ class Upstream(Record):
 
     cover: Words
     tests: str  #: which of the project's tests are about it
-    true: tuple[str, ...] = ()  #: functions that are true in the best mode,
+    true: tuple[str, ...] = ()  #: functions, or calls, that are true in the best mode,
     false: tuple[str, ...] = ()  #: those that are not,
     drop: tuple[str, ...] = ()  #: and those that only tests and figures need
     skip: tuple[str, ...] = ()  #: hooks for comparison alone, or left out
+    #: FEATURE/HOOK: on which of another feature's hooks these are made.
+    below: tuple[str, ...] = ()
     #: Of a series that is not all of the feature: what it is without, and why.
     left_out: str = ""
-    rename: Mapping[str, str] = {}
-    words: Mapping[str, Words] = {}  #: by hook, where its own speak of modes
-    part: tuple[Part, ...] = ()
-    declare: tuple[Declaration, ...] = ()
+    rename: Mapping[str, str] = {}  #: a name; what ends in * is the beginning of some
+    patch: tuple[Patch, ...] = Field(min_length=1)
+    first: tuple[Edit, ...] = ()  #: before anything is settled; of either's files
+    define: tuple[Definition, ...] = ()
     edit: tuple[Edit, ...] = ()
+
+    def texts(self) -> list[Words]:
+        """All that becomes a message."""
+        return [self.cover, *(patch.words for patch in self.patch if patch.words)]
 
 
 class Entry(Record):
@@ -88,12 +136,13 @@ class Entry(Record):
     upstream: Upstream | None = None
 
     def messages(self) -> list[str]:
-        """All texts that become one."""
+        """All texts that become one, or a part of one."""
         found = [self.whole, self.core]
+        parts: list[str] = []
         if self.upstream is not None:
-            found += [self.upstream.cover, *self.upstream.words.values()]
-            found += [part.words for part in self.upstream.part]
-        return [words.text for words in found if words is not None]
+            found += self.upstream.texts()
+            parts = [self.upstream.tests, self.upstream.left_out]
+        return [words.text for words in found if words is not None] + parts
 
 
 def load(path: Path) -> Entry:

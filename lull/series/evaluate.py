@@ -2,8 +2,8 @@
 """C as it is when some of its switches are settled for good.
 
 What is known to be true or false is taken out of the text, and with it what can
-then no longer be reached: branches of the preprocessor, ``if``, ``&&``, ``||``,
-``!`` and ``?:``. All else stays as somebody wrote it, to the blank. What cannot
+then no longer be reached: branches of the preprocessor, ``if``, ``while``, ``&&``,
+``||``, ``!`` and ``?:``. All else stays as somebody wrote it, to the blank. What cannot
 be settled so is refused, never guessed.
 
 Pure: text goes in, text comes out. Inside, a control character stands for each
@@ -29,6 +29,7 @@ from lull.series.c_text import (
     matching,
     opening,
 )
+from lull.series.jumps import cut, unlabelled
 
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif)\b(.*)$")
 _DEFINED = re.compile(r"(?:defined|IS_ENABLED)\s*\(\s*(\w+)\s*\)")
@@ -43,8 +44,10 @@ class Known:
     """What is settled."""
 
     symbols: Mapping[str, bool] = field(default_factory=dict)  #: of Kconfig
-    calls: Mapping[str, bool] = field(default_factory=dict)  #: functions, by name
-    dropped: frozenset[str] = frozenset()  #: whose calls do nothing
+    #: Functions, by name; or one call of a function, as it is written.
+    calls: Mapping[str, bool] = field(default_factory=dict)
+    #: Functions whose calls do nothing, where they are statements.
+    dropped: frozenset[str] = frozenset()
 
 
 def evaluate(text: str, known: Known, where: str) -> str:
@@ -52,13 +55,17 @@ def evaluate(text: str, known: Known, where: str) -> str:
 
     Raises LabError, with ``where`` and the line, where that cannot be done.
     """
-    text = _conditionals(text, known, where)
-    text = _calls(text, known, where)
-    text = _settle(text, where)
-    return _tidy(text)
+    before = _conditionals(text, known, where)
+    text = _settle(_calls(before, known, where), where)
+    return unlabelled(before, _tidy(text))
 
 
 # The preprocessor.
+
+
+def preprocess(text: str, known: Known, where: str) -> str:
+    """The text without those branches alone."""
+    return _tidy(_conditionals(text, known, where))
 
 
 def _conditionals(text: str, known: Known, where: str) -> str:
@@ -130,24 +137,40 @@ def _defined(text: str, known: Known) -> str:
 
 def _calls(text: str, known: Known, where: str) -> str:
     text = _defined(text, known)
-    names = [*known.calls, *known.dropped]
+    for call, value in known.calls.items():
+        if call.endswith(")"):
+            text = _exact(text, call, TRUE if value else FALSE)
+    names = [name for name in (*known.calls, *known.dropped) if name[-1] != ")"]
     if not names:
         return text
     pattern = re.compile(rf"\b({'|'.join(map(re.escape, names))})\s*\(")
     at = 0
     while match := pattern.search(code_only(text), at):
         end = matching(text, match.end() - 1, where) + 1
-        if match[1] in known.calls:
+        at = match.start() + 1
+        if match[1] in known.dropped and _is_statement(text, match.start(), end):
+            text = text[: match.start()] + GONE + text[end + 1 :]
+        elif match[1] in known.calls:
             new = TRUE if known.calls[match[1]] else FALSE
             text = text[: match.start()] + new + text[end:]
-            at = match.start() + 1
-            continue
-        before = code_only(text[: match.start()]).replace(GONE, "").rstrip()
-        if text[end] != ";" or not before.endswith((";", "{", "}", ":")):
+        else:
             raise fail(text, match.start(), where, "not a statement by itself")
-        text = text[: match.start()] + GONE + text[end + 1 :]
+    return text
+
+
+def _exact(text: str, call: str, new: str) -> str:
+    """Another text for each of these calls that is code."""
+    pattern = re.compile(rf"(?<!\w){re.escape(call)}")
+    at = 0
+    while match := pattern.search(code_only(text), at):
+        text = text[: match.start()] + new + text[match.end() :]
         at = match.start() + 1
     return text
+
+
+def _is_statement(text: str, at: int, end: int) -> bool:
+    before = code_only(text[:at]).replace(GONE, "").rstrip()
+    return text[end] == ";" and before.endswith((";", "{", "}", ":"))
 
 
 # Expressions and statements.
@@ -260,7 +283,15 @@ def _if(text: str, at: int, where: str) -> str | None:
         return _after_else(text, head.start(), kept, end)
     if kept is None:
         return text[: head.start()] + GONE + text[end:]
-    return text[: head.start()] + _dedented(text, head.start(), kept) + text[end:]
+    return cut(text[: head.start()] + _dedented(text, head.start(), kept), text[end:])
+
+
+def _while(text: str, at: int, where: str) -> str | None:
+    """``while (false) a``"""
+    head = re.search(r"\bwhile[ \t]*\($", text[:at])
+    if not head or text[at] == TRUE or text[at + 1] != ")":
+        return None
+    return text[: head.start()] + GONE + text[_statement(text, at + 2, where)[1] :]
 
 
 def _after_else(text: str, at: int, kept: tuple[int, int] | None, end: int) -> str:
@@ -297,6 +328,7 @@ def _dedented(text: str, at: int, kept: tuple[int, int]) -> str:
 _RULES: tuple[Callable[[str, int, str], str | None], ...] = (
     _negation,
     _if,
+    _while,
     _parentheses,
     _neutral,
     _absorbing,

@@ -32,6 +32,9 @@ The author is a placeholder, and there is no sign-off. Who sends this sets both:
   git am FILE && git commit --amend --reset-author --signoff --no-edit
 """
 
+#: As git calls the letter before the first.
+COVER = "0000-cover-letter.patch"
+
 #: As the kernel's own tree has it: what stands behind the second @@ of a hunk.
 _ATTRIBUTES = "*.c diff=cpp\n*.h diff=cpp\n"
 _CONFIG = (
@@ -122,13 +125,13 @@ def write(
     *,
     prefix: str = "PATCH",
     numbered: bool = True,
-    cover: tuple[str, str] | None = None,
+    cover: Callable[[Sequence[bytes]], tuple[str, str]] | None = None,
 ) -> list[tuple[str, bytes]]:
     """The steps as patches with three lines of context: file names and contents.
 
     ``base`` gives a file as it is before the first of them. ``prefix`` is what
     stands in brackets before the subject, and with ``numbered`` which of how many.
-    ``cover``, a subject and a text, makes a mail before the first.
+    ``cover`` makes a subject and a text from them, for a mail before the first.
     """
     paths = sorted({path for step in steps for path in step.changes})
     # On the cache's disk there may be no room, and there need not be: a few MB.
@@ -151,7 +154,7 @@ def write(
         mails = [file.read_bytes() for file in files]
         names = [file.name for file in files]
     if cover:
-        mails[0] = _with_cover(mails[0], *cover)
+        mails[0] = _with_cover(mails[0], *cover(mails[1:]))
     first = 1 if cover else 0
     for n, step in enumerate(steps, first):
         mails[n] = _noted(mails[n])

@@ -2,42 +2,43 @@
 """``--for upstream``: the hooks and what they call, as if there had never been
 a frame, a mode or a test.
 
-Each hook that is not for comparison alone is a patch. Its files are evaluated
-with the feature on, its best mode in force for good and nothing that tests and
-figures need; the feature's headers are put where they are included. What the
-text cannot say is data in series.toml: names, a few declarations, and what the
-compiler would call unused.
+What is behind a patch is evaluated with the feature on, its best mode in force for
+good, what later patches bring not there, and nothing that tests and figures need.
+The feature's headers are put where they are included, and what is in files of its
+own is taken from there. What the text cannot say is data in series.toml: names, a
+few declarations, and what is simpler where there is one way only.
 """
 
 from __future__ import annotations
 
-import posixpath
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lull.errors import LabError, UsageError
 from lull.kernels.inputs import Inputs
-from lull.kernels.workspace import (
-    KCONFIG_FEATURES,
-    Change,
-    decode,
-    encode,
+from lull.kernels.workspace import Change, decode, encode
+from lull.series import definitions
+from lull.series.description import (
+    Edit,
+    Entry,
+    Lines,
+    Patch,
+    Take,
+    Upstream,
+    Words,
+    message,
 )
-from lull.series.description import Edit, Entry, Upstream, Words, message
-from lull.series.evaluate import Known, evaluate
-from lull.series.stages import Read, Step, only, tree_after
+from lull.series.evaluate import Known, preprocess
+from lull.series.names import renamed
+from lull.series.room import LICENCE, Sources, hooked, settled
+from lull.series.stages import Read, Step
 
-_NEAR = re.compile(r'^#include "(\w+\.h)"$', re.MULTILINE)
-_FAR = re.compile(r"^#include <([\w/]+\.h)>\n", re.MULTILINE)
-_LICENCE = re.compile(r"\A(?://|/\*) SPDX-License-Identifier:.*\n")
-#: README's numbers of what must never happen.
-_STATEMENTS = re.compile(r" \((?:FZ|ZS|CG|PM|C)\d+(?:, (?:FZ|ZS|CG|PM|C)\d+)*\)")
-#: What a header that is included in the middle of a file says first.
-_FOR_A_FILE = re.compile(r"(/\*(?:\n \*)? )For [\w/.]+: (\w)")
 #: A word of the frame, of its modes or of a feature's own.
-_OURS = re.compile(r'.*(?:lull|LULL|Lull|the mode "|modes? other than).*')
+_OURS = re.compile(
+    r'.*(?:lull|LULL|Lull|\b[Ss]tock\b|the mode "|modes? other than).*'
+)
 
 
 @dataclass(frozen=True)
@@ -45,125 +46,181 @@ class Room:
     """A feature, as it is settled."""
 
     name: str
-    inputs: Inputs
+    hooks: tuple[Path, ...]  #: its own
+    below: tuple[Path, ...]  #: those they are made on
+    overlay: Mapping[str, Path]
     says: Upstream
     known: Known
+
+    def unfit(self, what: str) -> LabError:
+        """What series.toml says is not about these hooks, or not any more."""
+        return LabError(
+            f"does not fit the hooks: {what}",
+            where=f"features/{self.name}/series.toml",
+            hint="mend what [upstream] says",
+        )
 
 
 def room(inputs: Inputs, root: Path, name: str, entry: Entry) -> Room:
     """Raises UsageError for a feature whose upstream form nobody has described."""
-    if entry.upstream is None:
+    says = entry.upstream
+    if says is None:
         raise UsageError(
             f"there is no series for upstream of {name} yet: nobody has said what "
             "its modes and counters come to",
             where=f"features/{name}/series.toml",
             hint="[upstream], as features/zfree/series.toml has it; or --for distro",
         )
-    upper = name.upper()
+    others = {below.split("/")[0] for below in says.below}
     known = Known(
         symbols={
             "CONFIG_LULL": True,
-            f"CONFIG_LULL_{upper}": True,
+            f"CONFIG_LULL_{name.upper()}": True,
+            **{f"CONFIG_LULL_{other.upper()}": False for other in others},
             "CONFIG_LULL_COMPARE": False,
             "CONFIG_LULL_DEBUG": False,
         },
         calls={
             f"lull_{name}_guarded": True,
             f"lull_{name}_by": True,
-            **dict.fromkeys(entry.upstream.true, True),
-            **dict.fromkeys(entry.upstream.false, False),
+            **dict.fromkeys(says.true, True),
+            **dict.fromkeys(says.false, False),
         },
-        dropped=frozenset(entry.upstream.drop),
+        dropped=frozenset(says.drop),
     )
-    mine = only(inputs, root, (name,))
-    hooks = tuple(hook for hook in mine.hooks if name in hook.parts)
-    overlay = {p: f for p, f in mine.overlay.items() if name in f.parts}
-    return Room(name, Inputs(overlay=overlay, hooks=hooks), entry.upstream, known)
+    places = root / "features"
+    of = {
+        hook: hook.relative_to(places).parts[0]
+        for hook in inputs.hooks
+        if hook.is_relative_to(places)
+    }
+    below = tuple(h for h, whose in of.items() if f"{whose}/{h.stem}" in says.below)
+    hooks = tuple(hook for hook, whose in of.items() if whose == name)
+    made = Room(name, hooks, below, inputs.overlay, says, known)
+    _check(made)
+    return made
+
+
+def _check(room: Room) -> None:
+    """Each hook is somewhere, and what is somewhere is a hook: of this base."""
+    says = room.says
+    stems = [hook.stem for hook in room.hooks]
+    named = [*says.skip, *(hook for patch in says.patch for hook in patch.hooks)]
+    why = ""
+    if unknown := sorted(set(named) - set(stems)):
+        why = f"there is no hook {unknown[0]}; there is: {stems}"
+    elif missed := sorted(set(stems) - set(named)):
+        why = f"nothing is said of the hook {missed[0]}"
+    if why:
+        raise UsageError(
+            f"no series for upstream of {room.name} on this base: {why}",
+            where=f"features/{room.name}/series.toml",
+            hint="another --base, or mend what [upstream] says",
+        )
+    if len(room.below) != len(says.below):
+        raise room.unfit(f"these are not hooks: {list(says.below)}")
 
 
 def steps(room: Room, read: Read) -> list[Step]:
-    """A patch for each hook of which something is left.
+    """What each patch of the series changes.
 
     Raises LabError where a word of Lull would be left as well, where something
     cannot be settled, or where what series.toml says does not fit the hooks.
     """
-    kept = _kept(room)
     done: list[Step] = []
     before: dict[str, Change] = {}
-    used: set[int] = set()
-    for count, hook in enumerate(kept, 1):
-        whole = _tree(room, kept[:count], read, used)
-        stages = [
-            (part.words, _without(room, whole, part.without))
-            for part in room.says.part
-            if part.hook == hook.stem
-        ]
-        for words, after in [*stages, (None, whole)]:
-            changes = {
-                path: change
-                for path, change in after.items()
-                if change != before.get(path, Change(read(path)))
-            }
-            before |= changes
-            if changes:
-                done.append(Step(words or _words(room.says, hook), changes))
-    if idle := [edit.old for n, edit in enumerate(room.says.edit) if n not in used]:
-        raise _unfit(room, f"there is nothing to replace: {idle[0]!r}")
+    used: set[object] = set()
+    for count, patch in enumerate(room.says.patch, 1):
+        after = _tree(room, count, read, used)
+        changes = {
+            path: change
+            for path, change in after.items()
+            if change != before.get(path, Change(read(path)))
+        }
+        words = _words(room, patch)
+        if not changes:
+            raise room.unfit(f"there is nothing in the patch {words.title!r}")
+        before |= changes
+        done.append(Step(words, changes))
+    of_patches = (edit for patch in room.says.patch for edit in patch.first)
+    for said in (*of_patches, *room.says.first, *room.says.edit):
+        if said not in used:
+            raise room.unfit(f"there is nothing to replace: {said.old!r}")
+    for named in room.says.define:
+        if named not in used:
+            raise room.unfit(f"nobody needs another {named.name}")
+    for name in (name for patch in room.says.patch for name in patch.remove):
+        if name not in used:
+            raise room.unfit(f"there is no {name} to remove")
     return done
 
 
-def _without(
-    room: Room, whole: Mapping[str, Change], edits: Sequence[Edit]
-) -> dict[str, Change]:
-    """The files of a hook as they are before the second thing that it does."""
-    done = dict(whole)
-    for edit in edits:
-        text = decode(done[edit.file].data or b"") if edit.file in done else ""
-        done[edit.file] = Change(encode(_once(room, text, edit.old, edit.new)))
-    return done
+def _words(room: Room, patch: Patch) -> Words:
+    """What series.toml has for a patch, else what its hook says by itself."""
+    hook = next((h for h in room.hooks if [h.stem] == [*patch.hooks]), None)
+    if patch.words:
+        return _ours(patch.words, f"features/{room.name}/series.toml")
+    if hook is None:
+        raise room.unfit(f"a patch of {list(patch.hooks)} has no words of its own")
+    return _ours(message(decode(hook.read_bytes()), str(hook)), str(hook))
 
 
-def _kept(room: Room) -> list[Path]:
-    stems = [hook.stem for hook in room.inputs.hooks]
-    named = [*room.says.skip, *room.says.words, *(d.hook for d in room.says.declare)]
-    named += [part.hook for part in room.says.part]
-    if unknown := sorted(set(named) - set(stems)):
-        raise _unfit(room, f"there is no hook {unknown[0]}; there is: {stems}")
-    return [hook for hook in room.inputs.hooks if hook.stem not in room.says.skip]
+def _ours(words: Words, where: str) -> Words:
+    for line in (words.title, *words.text.split("\n")):
+        if _OURS.match(line):
+            raise LabError(
+                f"the message speaks of Lull: {line!r}",
+                where=where,
+                hint="say it without: words of the patch in series.toml",
+            )
+    return words
 
 
-def _unfit(room: Room, what: str) -> LabError:
-    return LabError(
-        f"does not fit the hooks: {what}",
-        where=f"features/{room.name}/series.toml",
-        hint="mend what [upstream] says",
+def _tree(room: Room, count: int, read: Read, used: set[object]) -> dict[str, Change]:
+    """The kernel's own files after the first so many patches."""
+    so_far, later = room.says.patch[:count], room.says.patch[count:]
+    known = replace(
+        room.known,
+        calls={
+            **room.known.calls,
+            **{name: True for patch in so_far for name in patch.yes},
+            **{name: False for patch in later for name in (*patch.yes, *patch.calls)},
+        },
+        dropped=room.known.dropped | {n for patch in later for n in patch.calls},
     )
-
-
-def _tree(
-    room: Room, hooks: Sequence[Path], read: Read, used: set[int]
-) -> dict[str, Change]:
-    """The kernel's own files after these hooks, settled."""
-    overlay = room.inputs.overlay
-    changes = tree_after(Inputs(overlay=overlay, hooks=tuple(hooks)), read)
+    stems = {hook for patch in so_far for hook in patch.hooks}
+    hooks = [*room.below, *(hook for hook in room.hooks if hook.stem in stems)]
+    sources = Sources(room.name, room.overlay, room.says, so_far, used)
     texts = {
-        path: settled(path, decode(change.data), overlay, room.known)
-        for path, change in changes.items()
-        if path not in overlay and path != KCONFIG_FEATURES and change.data is not None
+        path: settled(path, sources.first(path, text), sources, known)
+        for path, text in hooked(hooks, read, room.overlay).items()
     }
-    stems = {hook.stem for hook in hooks}
-    for declared in room.says.declare:
-        if declared.hook in stems:
-            old = texts.get(declared.file) or decode(read(declared.file) or b"")
-            new = f"{declared.after}\n{declared.text.rstrip()}\n"
-            texts[declared.file] = _once(room, old, f"{declared.after}\n", new)
-    for number, edit in enumerate(room.says.edit):
+
+    def now(path: str) -> str | None:
+        if path not in texts and (data := read(path)) is not None:
+            texts[path] = sources.first(path, decode(data))
+        return texts.get(path)
+
+    for patch in so_far:
+        for lines in patch.declare:
+            texts[lines.file] = _declared(room, now(lines.file), lines)
+        for take in patch.take:
+            text = _taken(room, take, sources, known)
+            lines = Lines(file=take.file, after=take.after, text=text)
+            texts[take.file] = _declared(room, now(take.file), lines)
+    for edit in room.says.edit:
         if edit.old in texts.get(edit.file, ""):
-            used.add(number)
-            texts[edit.file] = _once(room, texts[edit.file], edit.old, edit.new)
+            used.add(edit)
+            texts[edit.file] = _once(room, texts[edit.file], edit)
+    for edit in (edit for patch in so_far for edit in patch.edit):
+        texts[edit.file] = _once(room, now(edit.file) or "", edit)
     for path, text in texts.items():
-        texts[path] = _named(text, room.says.rename)
-        if left := _left(path, texts[path], read):
+        base = decode(read(path) or b"")
+        text = renamed(text, room.says.rename)
+        if path.endswith(".c"):
+            text = definitions.needed(text, base, path)
+        texts[path] = text
+        if left := _left(base, text):
             raise LabError(
                 f"Lull is left in {path}: {left!r}",
                 where=f"features/{room.name}/series.toml",
@@ -172,101 +229,45 @@ def _tree(
     return {path: Change(encode(text)) for path, text in texts.items()}
 
 
-def _once(room: Room, text: str, old: str, new: str) -> str:
-    if text.count(old) != 1:
-        raise _unfit(room, f"there is not one of it, but {text.count(old)}: {old!r}")
-    return text.replace(old, new)
+def _declared(room: Room, text: str | None, lines: Lines) -> str:
+    """A file with lines in their place."""
+    if not lines.after:
+        if text is not None:
+            raise room.unfit(f"{lines.file} is there already")
+        return lines.text.strip("\n") + "\n"
+    new = f"{lines.after}\n{lines.text.rstrip()}\n"
+    edit = Edit(file=lines.file, old=f"{lines.after}\n", new=new)
+    return _once(room, text or "", edit)
 
 
-def _named(text: str, names: Mapping[str, str]) -> str:
-    for old, new in names.items():
-        text = re.sub(rf"\b{re.escape(old)}\b", new, text)
-    return text
+def _taken(room: Room, take: Take, sources: Sources, known: Known) -> str:
+    """What is taken from a file of the feature, settled."""
+    if take.source not in room.overlay:
+        raise room.unfit(f"there is no file {take.source}")
+    text = sources.text(take.source)
+    if take.names:
+        text = preprocess(text, known, take.source)
+        found = [definitions.defined(text, name, take.source) for name in take.names]
+        text = "\n" + "\n".join(found)
+    elif take.after:
+        text = f"\n{LICENCE.sub('', text).strip()}"
+    text = settled(take.source, text, sources, known)
+    for name in take.names if take.static else ():
+        if shared := re.search(rf"^(?!static\b)\w[^;={{(]*\b{name}\b", text, re.M):
+            text = renamed(text, {shared[0]: f"static {shared[0]}"})
+    return take.head + text + take.tail
 
 
-def _left(path: str, text: str, read: Read) -> str:
+def _once(room: Room, text: str, edit: Edit) -> str:
+    if text.count(edit.old) != 1:
+        raise room.unfit(
+            f"there is not one of it, but {text.count(edit.old)}: {edit.old!r}"
+        )
+    return text.replace(edit.old, edit.new)
+
+
+def _left(base: str, text: str) -> str:
     """A line that the base has not and that speaks of Lull."""
-    base = set(decode(read(path) or b"").split("\n"))
-    found = (line for line in text.split("\n") if line not in base)
+    lines = set(base.split("\n"))
+    found = (line for line in text.split("\n") if line not in lines)
     return next((line.strip() for line in found if _OURS.match(line)), "")
-
-
-def settled(path: str, text: str, overlay: Mapping[str, Path], known: Known) -> str:
-    """A file with the feature's headers in place, evaluated."""
-
-    def near(match: re.Match[str]) -> str:
-        header = posixpath.join(posixpath.dirname(path), match[1])
-        if header not in overlay:
-            return match[0]
-        inner = decode(overlay[header].read_bytes())
-        inner = _STATEMENTS.sub("", _LICENCE.sub("", inner)).strip()
-        return _FOR_A_FILE.sub(lambda m: m[1] + m[2].upper(), inner, count=1)
-
-    def far(match: re.Match[str]) -> str:
-        return "" if f"include/{match[1]}" in overlay else match[0]
-
-    return evaluate(_FAR.sub(far, _NEAR.sub(near, text)), known, path)
-
-
-def _words(says: Upstream, hook: Path) -> Words:
-    """What series.toml has for a hook, else what that says by itself."""
-    if hook.stem in says.words:
-        return says.words[hook.stem]
-    words = message(decode(hook.read_bytes()), str(hook))
-    for line in (words.title, *words.text.split("\n")):
-        if _OURS.match(line):
-            raise LabError(
-                f"the message speaks of Lull: {line!r}",
-                where=str(hook),
-                hint=f'say it without: [upstream.words."{hook.stem}"] in series.toml',
-            )
-    return words
-
-
-@dataclass(frozen=True)
-class Measured:
-    """What a run's folder has for a letter, to be quoted."""
-
-    table: str
-    steps: str = ""  #: what each step brings; empty where none was taken out
-
-
-def cover(
-    room: Room, measured: Measured | None, base: str, evidence: str
-) -> tuple[str, str]:
-    """The subject and the text of the cover letter.
-
-    Without ``measured``, or its part of the steps, the letter says that the place
-    is empty. No figure comes from here; what is not all of a feature has none.
-    """
-    tests = (
-        f"Tests\n{room.says.tests.strip()}\n"
-        f"All of them: make proof FEATURE={room.name} BASE={base}"
-    )
-    if room.says.left_out:
-        left = f"What is not in it\n{room.says.left_out.strip()}"
-        text = "\n\n".join([room.says.cover.text.strip(), left, _NO_FIGURES, tests])
-        return room.says.cover.title, text
-    parts = [
-        room.says.cover.text.strip(),
-        f"What it brings\n{measured.table if measured else _NO_TABLE}",
-        "What each step brings\n"
-        f"{(measured.steps if measured else '') or _no_steps(room.name, base)}",
-        "How it was measured\n"
-        "In one kernel that has both ways, this series' (lull) and the kernel's own\n"
-        f"(stock), behind a switch: lull run {room.name} --base {base} --clock insn\n\n"
-        f"{evidence}",
-        tests,
-    ]
-    return room.says.cover.title, "\n\n".join(parts)
-
-
-_NO_TABLE = "[empty: no run was named. lull series ... --run RUN puts its table here]"
-_NO_FIGURES = "What it brings\n[empty: the feature's figures are of all of it]"
-
-
-def _no_steps(name: str, base: str) -> str:
-    return (
-        "[empty: in no run that was named. It is of:\n"
-        f"lull run {name} --base {base} --clock insn --ablate]"
-    )

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from lull.ask.catalog import feature
 from lull.errors import LabError
 from lull.host.files import repo_root
 from lull.series.assemble import entries
+from lull.series.definitions import defined, digest
 from lull.series.description import load, message
 from tests.series.made import SAYS, put
 
@@ -58,6 +60,24 @@ def test_what_is_wrong_in_a_series_toml_is_named(
         load(put(tmp_path / "series.toml", said))
 
 
+@pytest.mark.parametrize("what", ["tests", "left_out"])
+def test_parts_of_a_letter_are_no_longer_than_a_message(
+    what: str, tmp_path: Path
+) -> None:
+    said = SAYS.format(what="x", more="")
+    said += f"""
+[upstream]
+{"" if what == "tests" else 'tests = "Some."'}
+{what} = "{"x" * 80}"
+[upstream.cover]
+title = "x"
+text = "Why."
+[[upstream.patch]]
+"""
+    with pytest.raises(LabError, match="longer than 75"):
+        load(put(tmp_path / "series.toml", said))
+
+
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="cannot be read"):
         load(tmp_path / "series.toml")
@@ -70,3 +90,25 @@ def test_the_projects_own() -> None:
     assert hooked == found.keys() - {""}
     for entry in found.values():
         assert set(entry.needs) <= found.keys()
+
+
+def test_fixes_come_first_and_steps_are_the_features_own() -> None:
+    for name, entry in entries(repo_root()).items():
+        if entry.upstream is None:
+            continue
+        fixes = [patch.fix for patch in entry.upstream.patch]
+        assert fixes == sorted(fixes, reverse=True), name
+        known = {step.name for step in feature(name).steps}
+        assert {s for patch in entry.upstream.patch for s in patch.steps} <= known
+        for patch in entry.upstream.patch:
+            assert not (patch.fix and patch.steps), name
+
+
+def test_other_texts_are_of_the_definitions_as_they_are() -> None:
+    """Seen at once, without a kernel's sources, by who changes one of these."""
+    for name, entry in entries(repo_root()).items():
+        room = repo_root() / "features" / name / "kernel"
+        for said in entry.upstream.define if entry.upstream else ():
+            text = (room / said.file).read_text()
+            was = digest(defined(text, said.name, said.file))
+            assert said.was == was, f"features/{name}/series.toml: {said.name}"

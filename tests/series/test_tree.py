@@ -113,7 +113,14 @@ def test_upstream_git_and_patch_take_it_alike(
     for mail in mails:
         added = [ln for ln in mail.read_text().split("\n") if ln.startswith("+")]
         assert added and not [line for line in added if "lull" in line.lower()]
-    assert "What it brings\n[empty: " in letter.read_text()
+    says = entries(ROOT)[name].upstream
+    assert says
+    text = letter.read_text()
+    steps = any(part.steps for part in says.patch)
+    assert ("What it brings\n[empty: " in text) is steps
+    assert (f"lull run {name} --base {BASE} --clock insn --ablate --seeds" in text) is (
+        steps
+    )
 
 
 @pytest.mark.seconds(120)
