@@ -104,7 +104,7 @@ def _job_disk(scratch: Path, job: str, files: Mapping[str, Path]) -> Path:
     inside.mkdir()
     (inside / "job").write_text(job, "utf-8")
     for name, path in files.items():
-        shutil.copyfile(path, inside / name)
+        shutil.copy(path, inside / name)  # a program stays one
     size = sum(path.stat().st_size for path in inside.iterdir()) >> 20
     disk = scratch / "job.ext4"
     size += size // 8 + _JOB_MB
