@@ -38,6 +38,7 @@ from lull.model import Clock, Feature
 from lull.page.cli import report_command
 from lull.page.command import make_page
 from lull.proof.cli import proofs_command, soak_command
+from lull.real.cli import measure_command, scenarios_command
 from lull.report import ablation, ktap
 from lull.report.answer import answer
 from lull.report.answer_text import LINES, render
@@ -65,6 +66,8 @@ app.add_typer(base_app, name="base")
 app.add_typer(tree_app, name="tree")
 app.add_typer(guest_app, name="guest")
 tree_app.command("fit")(fit_command)
+guest_app.command("measure")(measure_command)
+guest_app.command("scenarios")(scenarios_command)
 app.command("graph")(graph_command)
 app.command("doctor")(doctor_command)
 app.command("soak")(soak_command)

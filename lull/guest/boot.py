@@ -14,11 +14,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lull.errors import GuestFailed
-from lull.guest.image import make_disk
+from lull.guest.image import DISK_MB, make_disk
 from lull.host.programs import tail
 from lull.model import Clock
 from lull.vm.accel import choose
-from lull.vm.command import OVERHEAD_MB, MachineSpec, Wiring, qemu_command
+from lull.vm.command import (
+    OVERHEAD_MB,
+    Accel,
+    MachineSpec,
+    Wiring,
+    qemu_command,
+)
 from lull.vm.console import scan
 from lull.vm.machine import RESULTS, require_memory, require_qemu
 from lull.vm.outcome import Ending, failure, message
@@ -28,6 +34,7 @@ from lull.vm.timeouts import host_factor
 MEMORY_MB = 1024
 LIMIT_S = 600.0  #: for all of a start, on the machine that README's times are of
 _JOB_MB = 16  #: on the job's disk, beside what the files take
+_NVDIMM_MB = 128  #: what the size of an NVDIMM is a multiple of
 
 
 @dataclass(frozen=True)
@@ -38,6 +45,10 @@ class Start:
     ``onto`` is one more disk, which it may write to; ``devices`` are more words of
     QEMU's command line, for more devices. By ``firmware`` it is the
     disk's boot loader that finds a kernel, and ``kernel`` only says by what it runs.
+
+    On the clock insn, root and job are in memory (lull.guest.image.More), and what is
+    written there is gone; ``onto`` and ``firmware`` do not go with it. ``seed`` moves
+    the guest's date, as anywhere in the lab.
     """
 
     kernel: Path
@@ -47,6 +58,9 @@ class Start:
     onto: Path | None = None
     firmware: bool = False
     devices: tuple[str, ...] = ()
+    clock: Clock = Clock.WALL
+    seed: int = 0
+    memory_mb: int = MEMORY_MB
 
 
 def boot(
@@ -65,7 +79,7 @@ def boot(
     GuestFailed where the script's status is not 0.
     """
     require_qemu()
-    require_memory(MEMORY_MB + OVERHEAD_MB)
+    require_memory(start.memory_mb + OVERHEAD_MB)
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="lull-guest-") as name:
         scratch = Path(name)
@@ -77,7 +91,7 @@ def boot(
             qmp=scratch / "qmp",
         )
         ending = run_alone(
-            _live(_command(start, wiring, job_disk), wiring, folder, limit_s)
+            _live(guest_command(start, wiring, job_disk), wiring, folder, limit_s)
         )
     error = failure(ending, scan(ending.console), folder)
     if error is not None:
@@ -90,24 +104,32 @@ def _job_disk(scratch: Path, job: str, files: Mapping[str, Path]) -> Path:
     inside.mkdir()
     (inside / "job").write_text(job, "utf-8")
     for name, path in files.items():
-        shutil.copyfile(path, inside / name)
+        shutil.copy(path, inside / name)  # a program stays one
     size = sum(path.stat().st_size for path in inside.iterdir()) >> 20
     disk = scratch / "job.ext4"
-    make_disk(inside, disk, size + size // 8 + _JOB_MB)
+    size += size // 8 + _JOB_MB
+    make_disk(inside, disk, -(-size // _NVDIMM_MB) * _NVDIMM_MB)
     return disk
 
 
-def _command(start: Start, wiring: Wiring, job_disk: Path) -> list[str]:
+def guest_command(
+    start: Start, wiring: Wiring, job_disk: Path, accel: Accel | None = None
+) -> list[str]:
+    """QEMU's command line; ``accel`` is tried out where it is not given."""
+    insn = start.clock is Clock.INSN
     spec = MachineSpec(
         kernel=start.kernel,
-        clock=Clock.WALL,
-        accel=choose(start.kernel).accel,
-        memory_mb=MEMORY_MB,
-        append=("root=/dev/vda", "rw"),
+        clock=start.clock,
+        accel="tcg" if insn else accel or choose(start.kernel).accel,
+        memory_mb=start.memory_mb,
+        seed=start.seed,
+        append=("root=/dev/pmem0" if insn else "root=/dev/vda", "rw"),
     )
     words = qemu_command(spec, wiring)
     if start.firmware:
         words = without(words, "-kernel", "-initrd", "-append")
+    if insn:
+        return [*_in_memory(words, (start.disk, job_disk), spec), *start.devices]
     disks = [
         (start.disk, "snapshot=off" if start.keep else "snapshot=on"),
         (job_disk, "readonly=on"),
@@ -115,9 +137,34 @@ def _command(start: Start, wiring: Wiring, job_disk: Path) -> list[str]:
     if start.onto is not None:
         disks.append((start.onto, "snapshot=off"))
     for disk, how in disks:
-        place = str(disk).replace(",", ",,")
-        words += ["-drive", f"file={place},if=virtio,format=raw,{how}"]
+        words += ["-drive", f"file={_escape(disk)},if=virtio,format=raw,{how}"]
     return [*words, *start.devices]
+
+
+def _in_memory(
+    words: Sequence[str], disks: Sequence[Path], spec: MachineSpec
+) -> list[str]:
+    """The command with the disks as NVDIMMs: a device would answer when the host has
+    read what it was asked for, memory is there. What is written is a copy."""
+    sizes = [-(-_size_mb(disk) // _NVDIMM_MB) * _NVDIMM_MB for disk in disks]
+    most = spec.memory_mb + sum(sizes)
+    memory = f"{spec.memory_mb}M,slots={len(disks)},maxmem={most}M"
+    words = [*without(words, "-machine", "-m"), "-machine", "pc,nvdimm=on"]
+    words += ["-m", memory]
+    for i, (disk, size) in enumerate(zip(disks, sizes, strict=True)):
+        backend = f"memory-backend-file,id=disk{i},share=off,size={size}M"
+        words += ["-object", f"{backend},mem-path={_escape(disk)}"]
+        words += ["-device", f"nvdimm,id=nvdimm{i},memdev=disk{i}"]
+    return words
+
+
+def _size_mb(disk: Path) -> int:
+    return disk.stat().st_size >> 20 if disk.exists() else DISK_MB
+
+
+def _escape(path: Path) -> str:
+    """A path as a value of a QEMU option, where commas separate."""
+    return str(path).replace(",", ",,")
 
 
 def without(words: Sequence[str], *options: str) -> list[str]:

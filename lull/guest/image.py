@@ -7,10 +7,12 @@ Each is built once, and is whole in the cache or not there at all.
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from uuid import UUID, uuid5
 
 from lull.deb.flavour import Flavour
 from lull.errors import CannotRun, LabError
@@ -39,6 +41,7 @@ INCLUDE = (
 #: Not started by themselves: each start of the guest would take longer.
 _ASLEEP = ("nfs-server", "nfs-client.target", "rpcbind.socket", "rpcbind", "ssh")
 DISK_MB = 2048  #: of the disk; what nothing was written to takes no room
+_NAMES = UUID("6c756c6c-0000-4000-8000-000000000000")  #: of disks' file systems
 _NEED = 3 << 30  #: bytes, of the cache, while one is built
 
 _FILES = Path(__file__).with_name("files")
@@ -48,6 +51,16 @@ _PLACES = {
     "lull-guest.service": ("etc/systemd/system", 0o644),
 }
 _HINT = "apt-get install mmdebstrap e2fsprogs"
+
+
+@dataclass(frozen=True)
+class More:
+    """What a disk has beside the base's: packages of Debian's, of whose services
+    ``asleep`` are not started by themselves. It also starts from memory: with a root
+    and a job on NVDIMMs, where no device answers when it likes (clock insn)."""
+
+    packages: tuple[str, ...] = ()
+    asleep: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -83,10 +96,21 @@ class Image:
         return self.packages.is_file()
 
 
-def base_key(flavour: Flavour) -> str:
-    """The key of the disk as Debian has it."""
+#: For a root in memory: what drives an NVDIMM, and the names that disks have.
+_MODULES = "nfit\nnd_pmem\n"
+_RULES = """\
+KERNEL=="pmem0", SYMLINK+="vda"
+KERNEL=="pmem1", SYMLINK+="vdb"
+"""
+
+
+def base_key(flavour: Flavour, more: More | None = None) -> str:
+    """The key of the disk as Debian has it, or with more."""
     files = [(_FILES / name).read_bytes() for name in _PLACES]
-    return digest(SUITE, *_packages(flavour), "", *_ASLEEP, str(DISK_MB), *files)
+    key = digest(SUITE, *_packages(flavour), "", *_ASLEEP, str(DISK_MB), *files)
+    if more is None:
+        return key
+    return digest(key, *more.packages, "", *more.asleep, _MODULES, _RULES)
 
 
 def _packages(flavour: Flavour) -> tuple[str, ...]:
@@ -94,20 +118,25 @@ def _packages(flavour: Flavour) -> tuple[str, ...]:
 
 
 def base_image(
-    cache: Cache, progress: Progress, flavour: Flavour = Flavour.CLOUD
+    cache: Cache,
+    progress: Progress,
+    flavour: Flavour = Flavour.CLOUD,
+    more: More | None = None,
 ) -> Image:
     """Debian, with what runs a job at its start: from the cache, else built.
 
+    With ``more`` it is a disk of its own.
+
     Raises CannotRun where the machine or the archive lacks something.
     """
-    image = place_of(cache, base_key(flavour))
+    image = place_of(cache, base_key(flavour, more))
     with cache.lock("guest", lambda text: progress.update(text, 0, 0)):
         if not image.whole:
             need_tools()
             cache.need(_NEED, "building the guest's disk")
             progress.step(f"Debian {SUITE} for the guest, some minutes")
             with cache.temp("guest") as temp:
-                _build(temp / "root", temp / "new", flavour)
+                _build(temp / "root", temp / "new", flavour, more)
                 publish(temp / "new", image)
     return image
 
@@ -137,10 +166,16 @@ def need_tools() -> None:
 
 
 def make_disk(folder: Path, disk: Path, megabytes: int) -> None:
-    """An ext4 file system with what is in a folder. Raises LabError."""
+    """An ext4 file system with what is in a folder. Raises LabError.
+
+    Its name and the order of its directories are the same each time: on the clock
+    insn they would count.
+    """
     with disk.open("wb") as file:
         file.truncate(megabytes << 20)
-    _must(["mke2fs", "-q", "-F", "-t", "ext4", "-d", folder, disk], str(disk))
+    name = str(uuid5(_NAMES, disk.name))
+    words = ["mke2fs", "-q", "-F", "-t", "ext4", "-U", name]
+    _must([*words, "-E", f"hash_seed={name}", "-d", folder, disk], str(disk))
 
 
 def copy_disk(disk: Path, new: Path) -> None:
@@ -148,9 +183,16 @@ def copy_disk(disk: Path, new: Path) -> None:
     _must(["cp", "--sparse=always", "--reflink=auto", disk, new], str(new))
 
 
-def _build(root: Path, new: Path, flavour: Flavour) -> None:
-    asleep = f'--customize-hook=chroot "$1" systemctl disable {" ".join(_ASLEEP)}'
-    words = ["--variant=minbase", f"--include={','.join(_packages(flavour))}", asleep]
+def _build(root: Path, new: Path, flavour: Flavour, more: More | None) -> None:
+    packages, asleep = [*_packages(flavour)], [*_ASLEEP]
+    commands = []
+    if more is not None:
+        packages += more.packages
+        asleep += more.asleep
+        commands = _in_memory()
+    commands.append(f'chroot "$1" systemctl disable {" ".join(asleep)}')
+    hooks = [f"--customize-hook={command}" for command in commands]
+    words = ["--variant=minbase", f"--include={','.join(packages)}", *hooks]
     _must(["mmdebstrap", "--quiet", *words, SUITE, str(root)], SUITE)
     for name, (place, mode) in _PLACES.items():
         there = root / place / name
@@ -172,6 +214,19 @@ def _build(root: Path, new: Path, flavour: Flavour) -> None:
     )
     (new / "packages.txt").write_text(listed)
     remove_tree(root)
+
+
+def _in_memory() -> list[str]:
+    """Commands that prepare a root, $1, for a start from memory."""
+    places = {
+        "initramfs-tools/modules": _MODULES,
+        "udev/rules.d/60-lull-memory.rules": _RULES,
+    }
+    write = [
+        f'printf %s {shlex.quote(text)} >> "$1/etc/{place}"'
+        for place, text in places.items()
+    ]
+    return [*write, 'chroot "$1" update-initramfs -u']
 
 
 def newest_kernel(names: Sequence[str]) -> str:

@@ -10,6 +10,7 @@ from lull.errors import LabError, UsageError
 from lull.guest.boot import Start, boot
 from lull.guest.image import (
     Image,
+    More,
     base_image,
     copy_disk,
     newest_kernel,
@@ -53,12 +54,17 @@ def find_packages(folder: Path) -> list[Path]:
     return found
 
 
-def installed(cache: Cache, packages: Sequence[Path], progress: Progress) -> Image:
+def installed(
+    cache: Cache,
+    packages: Sequence[Path],
+    progress: Progress,
+    more: More | None = None,
+) -> Image:
     """The guest with these packages: from the cache, else installed by apt in it.
 
-    Raises what base_image() and boot() raise.
+    ``more`` is what base_image() takes. Raises what that and boot() raise.
     """
-    base = base_image(cache, progress)
+    base = base_image(cache, progress, more=more)
     key = digest(base.key, _JOB, *sorted(sha256(path) for path in packages))
     image = place_of(cache, key)
     with cache.lock("guest", lambda text: progress.update(text, 0, 0)):

@@ -14,6 +14,7 @@ from lull.page.history import PAGE as HISTORY
 from lull.page.history import history
 from lull.page.html import render
 from lull.page.run_folder import profiles_of, recordings_of
+from lull.real.catalog import features as real_features
 from lull.report.compare import read
 
 #: The file in the folder of the (first) run, or in the one that was named.
@@ -28,7 +29,7 @@ def make_page(
     Raises UsageError for what is no run or named twice, LabError for a summary
     that is broken or a page that cannot be written.
     """
-    known = features()
+    known = (*features(), *real_features())
     seen: set[Path] = set()
     for path in runs:
         if path.resolve() in seen:

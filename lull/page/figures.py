@@ -28,6 +28,7 @@ from lull.model import (
 )
 from lull.page.phrases import amount
 from lull.report import ablation
+from lull.report.answer import RUN
 from lull.report.compare import read
 from lull.report.summary import CaseKey, case_key, case_name, to_json
 from lull.report.table import aa_control, cell
@@ -42,9 +43,10 @@ _UNIT = {
 
 
 def refresh_feature(
-    feature: Feature, summaries: Iterable[Summary], root: Path
+    feature: Feature, summaries: Iterable[Summary], root: Path, run: str = RUN
 ) -> tuple[Path, ...]:
-    """Keep what ``summaries`` have of the feature, and write its README's tables.
+    """Keep what ``summaries`` have of the feature, and write its README's tables;
+    ``run`` is the command that measures it.
 
     Returns the files that were written: none for a README without a place.
     """
@@ -60,7 +62,8 @@ def refresh_feature(
         place = room(feature, root) / RESULTS / _name(summary)
         write_file(place, to_json(kept).encode())
         written.append(place)
-    write_file(readme, with_figures(text, feature, committed(feature, root)).encode())
+    text = with_figures(text, feature, committed(feature, root), run)
+    write_file(readme, text.encode())
     return (*written, readme)
 
 
@@ -122,7 +125,9 @@ def _wanted(feature: Feature, clock: Clock) -> set[tuple[CaseKey, str]]:
     return promised | shown | {(_key(feature, h), h.metric) for h in feature.headlines}
 
 
-def with_figures(text: str, feature: Feature, summaries: Sequence[Summary]) -> str:
+def with_figures(
+    text: str, feature: Feature, summaries: Sequence[Summary], run: str = RUN
+) -> str:
     """A README's text with the tables anew. Raises LabError where it has no place."""
     before, start, rest = text.partition(START)
     _, end, after = rest.partition(END)
@@ -132,12 +137,12 @@ def with_figures(text: str, feature: Feature, summaries: Sequence[Summary]) -> s
             where=f"{feature.name}/README.md",
             hint=f"it is between {START.strip()} and {END.strip()}",
         )
-    blocks = "\n".join(_block(summary, feature) for summary in summaries)
+    blocks = "\n".join(_block(summary, feature, run) for summary in summaries)
     return f"{before}{start}{blocks}{end}{after}"
 
 
-def _block(summary: Summary, feature: Feature) -> str:
-    command = f"lull run {feature.name} --clock {summary.clock}"
+def _block(summary: Summary, feature: Feature, run: str) -> str:
+    command = f"lull {run} {feature.name} --clock {summary.clock}"
     command += " --ablate" if summary.steps else ""
     command += f" --seeds {summary.seeds}" if summary.seeds else ""
     head = f"Linux {summary.kernel}, {summary.cpus} CPUs, clock {summary.clock}"

@@ -21,6 +21,8 @@ from lull.page.build import overview
 from lull.page.figures import refresh_feature
 from lull.page.html import style
 from lull.page.phrases import amount, factor, interval
+from lull.real.catalog import MEASURE
+from lull.real.catalog import features as real_features
 from lull.report.answer import Answer, answer
 from lull.report.compare import read
 from lull.report.summary import case_key, to_json
@@ -46,6 +48,8 @@ def refresh(runs: Sequence[Path], root: Path | None = None) -> tuple[Path, ...]:
     written = [
         place for feature in known for place in refresh_feature(feature, given, base)
     ]
+    for feature in real_features(base):
+        written += refresh_feature(feature, given, base, MEASURE)
     for summary in given:
         # A run of some features, or of their steps, is for their own pages.
         if summary.steps or {f.name for f in known} - {r.feature for r in summary.rows}:

@@ -29,6 +29,9 @@ from lull.model import (
 from lull.report.stats import Interval
 from lull.report.summary import shown
 
+RUN = "run"  #: the command that measures features
+DEBIAN = "debian"  #: stands for a base where the kernel is Debian's own
+
 
 class Measured(Record):
     """A headline on one clock. ``ratio`` is Lull's to stock's, ``p`` of the test
@@ -112,18 +115,26 @@ class Answer(Record):
     control: str
     following: str
     purpose: str
+    run: str = RUN
 
 
-def answer(summaries: Sequence[Summary], features: Iterable[Feature]) -> Answer:
+def answer(
+    summaries: Sequence[Summary],
+    features: Iterable[Feature],
+    *,
+    run: str = RUN,
+    seeds: Mapping[tuple[Clock, bool], int] = SEEDS,
+) -> Answer:
     """What these runs, one a clock, say of the features that they measured.
 
     Nothing is in it of a feature, a headline or a clock that was not measured,
-    and of modes nothing but ``stock`` and ``lull``.
+    and of modes nothing but ``stock`` and ``lull``. ``run`` is the command that
+    measures, ``seeds`` how many boots it makes by itself.
     """
     known = [f for f in features if any(_of(f, summary) for summary in summaries)]
     blocks = tuple(_block(feature, summaries) for feature in known)
     base = next((s.base for s in summaries), DEFAULT_BASE)
-    following, purpose = _following(blocks, known, base)
+    following, purpose = _following(blocks, known, base, run)
     return Answer(
         machines=tuple(
             Machine(
@@ -132,10 +143,11 @@ def answer(summaries: Sequence[Summary], features: Iterable[Feature]) -> Answer:
             for s in summaries
         ),
         blocks=blocks,
-        coverage=tuple(_coverage(known, summary) for summary in summaries),
+        coverage=tuple(_coverage(known, summary, seeds) for summary in summaries),
         control=_control(known, summaries),
         following=following,
         purpose=purpose,
+        run=run,
     )
 
 
@@ -200,7 +212,11 @@ def _measured(
     )
 
 
-def _coverage(features: Iterable[Feature], summary: Summary) -> Coverage:
+def _coverage(
+    features: Iterable[Feature],
+    summary: Summary,
+    seeds: Mapping[tuple[Clock, bool], int],
+) -> Coverage:
     planned = [
         (feature, case)
         for feature in features
@@ -214,7 +230,7 @@ def _coverage(features: Iterable[Feature], summary: Summary) -> Coverage:
         ),
         of_cases=len(planned),
         seeds=summary.seeds,
-        of_seeds=SEEDS[summary.clock, False],
+        of_seeds=seeds[summary.clock, False],
     )
 
 
@@ -253,12 +269,13 @@ def _uncontrolled(feature: Feature, summary: Summary) -> Iterator[CaseSpec]:
 
 
 def _following(
-    blocks: Sequence[Block], features: Sequence[Feature], base: str
+    blocks: Sequence[Block], features: Sequence[Feature], base: str, run: str
 ) -> tuple[str, str]:
     for block in blocks:
         for verdict in block.verdicts:
             if verdict.broken:
-                words = ["run", block.feature, "--clock", verdict.clock, "--check"]
+                words = [*run.split(), block.feature, "--clock", verdict.clock]
+                words += ["--check"] if run == RUN else []
                 return _command(*words, base=base), f"all cases of {block.feature}"
     gains = [
         (measured.ratio, feature, entry.headline)
@@ -277,11 +294,11 @@ def _following(
         command = _command(*words, base=base)
         return command, "which functions of the kernel made the difference"
     for block in blocks:
-        command = _command("run", block.feature, "--check", base=base)
-        return command, f"all cases of {block.feature}"
+        words = [*run.split(), block.feature, *(["--check"] if run == RUN else [])]
+        return _command(*words, base=base), f"all cases of {block.feature}"
     return "lull list", "what there is to measure"
 
 
 def _command(*words: str, base: str) -> str:
-    more = [] if base == DEFAULT_BASE else ["--base", base]
+    more = [] if base in (DEFAULT_BASE, DEBIAN) else ["--base", base]
     return shlex.join(["lull", *words, *more])

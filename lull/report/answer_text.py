@@ -80,7 +80,8 @@ def _foot(found: Answer, folders: Sequence[str], program: str) -> Iterator[str]:
     ]
     if parts:
         yield from _wrapped(
-            f"Measured: {', '.join(parts)}. All cases of a system: {program} run NAME"
+            f"Measured: {', '.join(parts)}. All cases of a system:"
+            f" {program} {found.run} NAME"
         )
     if found.control:
         yield from _wrapped(

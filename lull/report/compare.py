@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from lull.ask.catalog import features, full_params
 from lull.errors import LabError, UsageError
 from lull.model import Arm, Clock, Feature, Row, Sample, Summary, Value
+from lull.real.catalog import features as real_features
 from lull.report import stats
 from lull.report.summary import RunMeta, case_name, summarise
 from lull.report.table import plain, quantity, ratio, spread, wrap
@@ -58,7 +59,7 @@ def compare_runs(old: Path, new: Path, warn: Callable[[str], None]) -> str:
     UsageError for what is no run, or for runs with different clocks, and
     LabError for a summary that is broken.
     """
-    known = features()
+    known = (*features(), *real_features())
     a, b = read(old, known, warn), read(new, known, warn)
     for text in doubts(a, b):
         warn(text)

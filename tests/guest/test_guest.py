@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,14 +13,24 @@ from lull.deb import build as builder
 from lull.deb.flavour import Flavour
 from lull.deb.tools import build_tools
 from lull.errors import CannotRun, GuestFailed, LabError, UsageError
-from lull.guest.boot import Start, boot, said, without
-from lull.guest.image import Image, base_image, copy_disk, newest_kernel
+from lull.guest.boot import Start, boot, guest_command, said, without
+from lull.guest.image import (
+    Image,
+    More,
+    base_image,
+    base_key,
+    copy_disk,
+    make_disk,
+    newest_kernel,
+)
 from lull.guest.installed import find_packages, installed, names_of
 from lull.guest.loader import with_loader
 from lull.host.files import repo_root
 from lull.host.progress import open_progress
 from lull.kernels.bases import DEFAULT_BASE
 from lull.kernels.cache import Cache
+from lull.model import Clock
+from lull.vm.command import Wiring
 
 LULL = "6.12.117-lull-cloud-amd64"
 
@@ -85,6 +96,49 @@ def test_a_disk_without_its_list_is_not_whole(tmp_path: Path) -> None:
     assert not image.whole
     image.packages.touch()
     assert image.whole
+
+
+def test_more_in_an_image_is_another_image() -> None:
+    base = base_key(Flavour.CLOUD)
+    keys = [base_key(Flavour.CLOUD, More(packages=p)) for p in ((), ("dog",))]
+    assert len({base, *keys}) == 3
+    assert base_key(Flavour.CLOUD) == base
+
+
+def test_the_same_files_make_the_same_disk_but_for_its_name(tmp_path: Path) -> None:
+    if shutil.which("mke2fs") is None:
+        pytest.skip("mke2fs is not in PATH")
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    (inside / "job").write_text("one\n")
+    for name in ("a/job.ext4", "b/job.ext4", "a/disk.ext4"):
+        place = tmp_path / name
+        place.parent.mkdir(exist_ok=True)
+        make_disk(inside, place, 16)
+    # Of the superblock: the name of the file system, and what hashes are made with.
+    names = [
+        (tmp_path / name).read_bytes()[1024 + 0x68 : 1024 + 0x78].hex()
+        for name in ("a/job.ext4", "b/job.ext4", "a/disk.ext4")
+    ]
+    assert names[0] == names[1] != names[2]
+
+
+def test_on_insn_nothing_is_on_a_disk(tmp_path: Path) -> None:
+    wiring = Wiring(*(tmp_path / name for name in ("initrd", "c", "r", "q")))
+    start = Start(tmp_path / "kernel", tmp_path / "initrd", tmp_path / "a,b.ext4")
+    job = tmp_path / "job.ext4"
+    job.write_bytes(bytes(128 << 20))
+    disks = guest_command(start, wiring, job, "tcg")
+    assert "-drive" in disks and "root=/dev/vda" in disks[disks.index("-append") + 1]
+    memory = dataclasses.replace(start, clock=Clock.INSN, seed=7)
+    words = guest_command(memory, wiring, job)
+    assert "-drive" not in words and "shift=0,sleep=off" in words
+    assert "root=/dev/pmem0" in words[words.index("-append") + 1]
+    assert words.count("-m") == 1 and words.count("-machine") == 1
+    assert words[words.index("-m") + 1] == "1024M,slots=2,maxmem=3200M"
+    assert any("share=off,size=2048M,mem-path=" in w and "a,,b" in w for w in words)
+    assert any("share=off,size=128M" in word for word in words)
+    assert "base=2026-01-01T00:00:07,clock=vm" in words
 
 
 def readme_says() -> list[str]:

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The scenarios of real programs: ``scenario.toml`` and ``guest.toml`` as records.
+
+A room below scenarios/ that has the two is one. ``scenario.toml`` is what feature.toml
+is elsewhere (docs/contracts.md); ``lull run`` does not know it, for what runs is not
+in the probe.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from lull.ask import catalog
+from lull.errors import LabError, UsageError
+from lull.guest.boot import MEMORY_MB
+from lull.guest.image import More
+from lull.host.files import repo_root
+from lull.model import Feature, Record
+
+FILE, GUEST = "scenario.toml", "guest.toml"
+SCRIPT = "scenario.sh"  #: its part that runs in the guest
+MEASURE = "guest measure"  #: the command that measures them
+
+
+class Guest(Record):
+    """What a scenario needs in its Debian: guest.toml."""
+
+    #: Of Debian's; their versions are held against the guest's own.
+    packages: tuple[str, ...]
+    asleep: tuple[str, ...] = ()  #: services of theirs, not started by themselves
+    bare: tuple[str, ...] = ("stock",)  #: modes that a kernel without Lull has
+    files: tuple[str, ...] = ()  #: beside it, for the guest
+    memory_mb: int = MEMORY_MB
+    limit_s: float = 3600.0  #: for a boot, on the machine that README's times are of
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A room with all that is the scenario's."""
+
+    room: Path
+    feature: Feature
+    guest: Guest
+
+    @property
+    def name(self) -> str:
+        """The room's."""
+        return self.feature.name
+
+    @property
+    def programs(self) -> tuple[Path, ...]:
+        """C files, each a program of its own."""
+        return tuple(sorted((self.room / "programs").glob("*.c")))
+
+
+def scenarios(root: Path | None = None) -> tuple[Scenario, ...]:
+    """All there are, by name. Raises LabError for a broken file."""
+    base = root or repo_root()
+    return tuple(load(path.parent) for path in sorted(base.glob(f"scenarios/*/{FILE}")))
+
+
+def select(names: Iterable[str], root: Path | None = None) -> tuple[Scenario, ...]:
+    """Those named, in that order; all for no names. Raises UsageError."""
+    known = {one.name: one for one in scenarios(root)}
+    wanted = tuple(dict.fromkeys(names)) or tuple(known)
+    for name in wanted:
+        if name not in known:
+            raise UsageError(
+                f"unknown scenario: {name!r}",
+                hint=f"of real programs there is: {', '.join(known) or 'none'}",
+            )
+    return tuple(known[name] for name in wanted)
+
+
+def features(root: Path | None = None) -> tuple[Feature, ...]:
+    """What reports need of each."""
+    return tuple(one.feature for one in scenarios(root))
+
+
+def more(root: Path | None = None) -> More:
+    """What all of them need in an image, so that there is one for all."""
+    found = scenarios(root)
+    return More(
+        packages=_each(p for one in found for p in one.guest.packages),
+        asleep=_each(s for one in found for s in one.guest.asleep),
+    )
+
+
+def _each(words: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(set(words)))
+
+
+def load(room: Path) -> Scenario:
+    """The scenario of a room. Raises LabError that names file and field."""
+    feature = catalog.parse(_text(room / FILE), room.name, where=str(room / FILE))
+    where = str(room / GUEST)
+    try:
+        guest = Guest.model_validate(tomllib.loads(_text(room / GUEST)))
+    except tomllib.TOMLDecodeError as error:
+        raise LabError(f"not TOML: {error}", where=where) from error
+    except ValidationError as error:
+        problems = [f"{e['loc'][0]}: {e['msg']}" for e in error.errors()]
+        raise LabError("; ".join(problems), where=where) from error
+    for name in guest.bare:
+        if name not in feature.mode_names:
+            raise LabError(f"bare: {name!r} is no mode", where=where)
+    for name in (SCRIPT, *guest.files):
+        if not (room / name).is_file():
+            raise LabError(f"{name} is not there", where=str(room))
+    return Scenario(room, feature, guest)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise LabError(f"cannot be read: {error}", where=str(path)) from error

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""``lull guest measure``: scenarios in, the answer and a run's folder out."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lull.ask.catalog import check_clock
+from lull.ask.job import STOCK
+from lull.ask.presence import need_on
+from lull.errors import UsageError
+from lull.host.progress import open_progress
+from lull.kernels.bases import DEFAULT_BASE, load_base
+from lull.model import Clock
+from lull.real.catalog import select
+from lull.real.plan import BOOTS, Request, describe, only, plan
+from lull.real.run import Result, measure
+from lull.real.said import failed
+from lull.report.summary import to_json
+from lull.runs.rundir import ANSWER
+
+
+def scenarios_command() -> None:
+    """Scenarios of real programs: modes, cases, what they need of Debian."""
+    for one in select(()):
+        print(f"{one.name}: {one.feature.title}")
+        for mode in one.feature.modes:
+            bare = "" if mode.name in one.guest.bare else " (with Lull)"
+            print(f"  mode {mode.name}{bare}: {mode.text}")
+        for case in one.feature.cases:
+            params = " ".join(f"{k}={v}" for k, v in case.params.items())
+            print(f"  case {case.workload} {params}")
+        print(f"  packages: {', '.join(one.guest.packages)}")
+
+
+def measure_command(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Scenarios. [default: all]")
+    ] = None,
+    base: Annotated[str, typer.Option(help="Which kernel.")] = DEFAULT_BASE,
+    clock: Annotated[str, typer.Option(help="insn or wall.")] = Clock.WALL.value,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="One boot, and fewer cases.")
+    ] = False,
+    mode: Annotated[
+        list[str] | None, typer.Option(help="Only these, and stock. May repeat.")
+    ] = None,
+    workload: Annotated[
+        list[str] | None, typer.Option(help="Only these. May repeat.")
+    ] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="How many boots; else by clock.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 1,
+    debian: Annotated[
+        bool,
+        typer.Option("--debian", help="Debian's own kernel; modes without Lull."),
+    ] = False,
+    packages: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Of lull kernel deb. [default: built]"),
+    ] = None,
+    json_file: Annotated[
+        bool, typer.Option("--json", help="The summary, to standard output.")
+    ] = False,
+    table: Annotated[
+        bool, typer.Option("--table", help="Print the whole tables, too.")
+    ] = False,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Folder of the run.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the boots, do nothing.")
+    ] = False,
+) -> None:
+    """Run real programs in a Debian with Lull, mode by mode, and print the answer.
+
+    A kernel with Lull is built and installed in the guest where the cache has none,
+    which takes hours. A scenario that fails is named at the end, with the status of
+    its error, after the others have run.
+    """
+    if debian and packages is not None:
+        raise UsageError("--debian takes no --packages")
+    chosen = tuple(only(one, workload) for one in select(names or ()))
+    record = load_base(base)
+    for one in () if debian else chosen:
+        need_on(one.feature, record)
+    which = check_clock(clock)
+    count = seeds or BOOTS[which, quick]
+    request = Request(
+        scenarios=chosen,
+        base=base,
+        clock=which,
+        quick=quick,
+        seeds=tuple(range(seed, seed + count)),
+        modes=tuple(dict.fromkeys([STOCK, *mode])) if mode else None,
+        bare=debian,
+        packages=packages,
+        output=output,
+    )
+    plan(request)  # says what is wrong with the words before anything is built
+    if dry_run:
+        print("\n".join(describe(request)))
+        return
+    with open_progress() as progress:
+        result = measure(request, progress)
+    _show(result, json_file, table)
+    if result.failures:
+        bad = {failure.scenario for failure in result.failures}
+        raise failed(result.failures, [c.name for c in chosen if c.name not in bad])
+
+
+def _show(result: Result, as_json: bool, table: bool) -> None:
+    if as_json:
+        sys.stdout.write(to_json(result.summary))
+        return
+    if table:
+        print(result.tables)
+    sys.stdout.write((result.folder / ANSWER).read_text("utf-8"))

@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A run of real programs: an image, its boots, and the folder of any run.
+
+A scenario that fails ends its own boots and no other's; the run says so at its end.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from lull.ask.job import job_text
+from lull.deb import build as builder
+from lull.deb.flavour import Flavour
+from lull.deb.tools import build_tools
+from lull.errors import CannotRun, LullError
+from lull.guest.boot import Start, boot, guest_command
+from lull.guest.image import Image, base_image
+from lull.guest.installed import find_packages, installed
+from lull.host.files import repo_root, shown_path
+from lull.host.progress import Progress
+from lull.host.resources import MB, require_disk
+from lull.kernels.cache import Cache
+from lull.kernels.record import sha256
+from lull.model import Arm, Clock, Hello, Sample, Summary
+from lull.real import plan as asked
+from lull.real.catalog import MEASURE, more
+from lull.real.plan import Planned, Request, repeat_command
+from lull.real.programs import DRIVER, files_of
+from lull.real.said import (
+    Failure,
+    differences,
+    failed,
+    named,
+    samples_of,
+    stream_of,
+)
+from lull.report.answer import DEBIAN, answer
+from lull.report.answer_text import render as render_answer
+from lull.report.summary import RunMeta, summarise
+from lull.report.table import render
+from lull.runs.rundir import Env, KernelFacts, RunDir, commit, host
+from lull.vm.accel import choose, qemu_version
+from lull.vm.command import Wiring
+from lull.vm.machine import RESULTS, require_qemu
+
+PACKAGES = "packages.txt"  #: in the run's folder: versions of all in the guest
+
+_NEED_DISK = 400 * MB  #: of the run's folder, and of a boot's scratch
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came out; ``failures`` are of scenarios that did not come to their end."""
+
+    summary: Summary
+    tables: str
+    folder: Path
+    failures: tuple[Failure, ...]
+
+
+@dataclass
+class _Run:
+    """What has been measured so far."""
+
+    folder: RunDir
+    samples: list[Sample] = field(default_factory=list)
+    failures: dict[str, Failure] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    hello: Hello | None = None
+
+
+def measure(request: Request, progress: Progress) -> Result:
+    """Do all of it. What was measured is on disk after every boot.
+
+    Raises CannotRun, what building an image raises, and ScenarioFailed where nothing
+    at all was measured.
+    """
+    planned = asked.plan(request)
+    if not planned:
+        raise CannotRun("there is nothing to measure", hint="lull guest scenarios")
+    require_qemu()
+    image = image_of(request, progress)
+    accel = "tcg"
+    if request.clock is Clock.WALL:
+        decision = choose(image.kernel)
+        accel = decision.accel
+        progress.note(f"wall clock under {decision.accel}: {decision.reason}")
+    names = [one.name for one in request.scenarios]
+    run = _Run(RunDir.create(names, request.clock, request.output))
+    require_disk(run.folder.path, _NEED_DISK, "a run's folder", "-o DIR")
+    env = _environment(request, image, accel)
+    run.folder.write_env(env)
+    shutil.copyfile(image.packages, run.folder.path / PACKAGES)
+    files = {one.name: files_of(one) for one in request.scenarios}
+    for number, item in enumerate(planned):
+        if item.scenario.name not in run.failures:
+            progress.step(
+                f"boot {number + 1} of {len(planned)}: {item.title}, "
+                f"{request.clock} clock"
+            )
+            _one(run, item, number, image, files[item.scenario.name], request)
+            for note in run.notes[-1:]:
+                progress.note(note)
+    return _report(request, run, env, accel)
+
+
+def image_of(request: Request, progress: Progress) -> Image:
+    """The guest's disk: with Lull's kernel installed, or as Debian has it."""
+    cache = Cache()
+    cache.prepare()
+    if request.bare:
+        return base_image(cache, progress, more=more())
+    if request.packages is not None:
+        return installed(cache, find_packages(request.packages), progress, more())
+    made = builder.build(request.base, Flavour.CLOUD, progress)
+    debs = [made.directory / name for name in made.files if "linux-image" in name]
+    with tempfile.TemporaryDirectory(prefix="lull-tools-") as name:
+        debs.append(build_tools(Path(name)))
+        return installed(cache, debs, progress, more())
+
+
+def _one(
+    run: _Run,
+    item: Planned,
+    number: int,
+    image: Image,
+    files: Mapping[str, Path],
+    request: Request,
+) -> None:
+    """A boot, and on insn the first of a scenario's once more: is it the same?"""
+    name, seed = item.scenario.name, item.job.seed
+    try:
+        first = _boot(run, item, number, image, files, request)
+        run.folder.append(first)
+        run.samples += first
+        if request.clock is Clock.INSN and seed == request.seeds[0]:
+            again = _boot(run, item, number, image, files, request)
+            other = differences(first, again)
+            run.notes.append(
+                f"{name}, seed {seed}, booted twice: "
+                + (
+                    f"not the same in {', '.join(other)}"
+                    if other
+                    else "every sample is the same to the last digit"
+                )
+            )
+    except LullError as error:
+        run.failures[name] = Failure(name, error)
+
+
+def _boot(
+    run: _Run,
+    item: Planned,
+    number: int,
+    image: Image,
+    files: Mapping[str, Path],
+    request: Request,
+) -> tuple[Sample, ...]:
+    one, seed = item.scenario, item.job.seed
+    start = asked.start_of(
+        one, Start(image.kernel, image.initrd, image.disk), request.clock, seed
+    )
+    listed = image.packages.read_text("utf-8")
+    with (
+        run.folder.boot_folder(number, Arm.LULL, seed) as place,
+        tempfile.TemporaryDirectory(prefix="lull-plan-") as scratch,
+    ):
+        texts = {
+            "plan": job_text(item.job),
+            "release": asked.release(listed) + "\n",
+            "versions": asked.versions(listed, one),
+        }
+        for name, text in texts.items():
+            (Path(scratch) / name).write_text(text, "utf-8")
+        more_files = {name: Path(scratch) / name for name in texts}
+        driver = (repo_root() / DRIVER).read_text("utf-8")
+        try:
+            boot(start, driver, place, {**files, **more_files}, one.guest.limit_s)
+        except LullError as error:
+            stream = stream_of(_raw(place), boot=number, seed=seed)
+            raise named(error, stream, one.name) from error
+        stream = stream_of(_raw(place), boot=number, seed=seed)
+        run.hello = run.hello or stream.hello
+        return samples_of(stream, item.job, str(place))
+
+
+def _raw(place: Path) -> bytes:
+    try:
+        return (place / RESULTS).read_bytes()
+    except OSError:
+        return b""
+
+
+def _report(request: Request, run: _Run, env: Env, accel: str) -> Result:
+    failures = tuple(run.failures.values())
+    others = [one.name for one in request.scenarios if one.name not in run.failures]
+    if not run.samples:
+        raise failed(failures, others)
+    hello = run.hello
+    features = [one.feature for one in request.scenarios]
+    meta = RunMeta(
+        base=env.base,
+        kernel=hello.kernel if hello else "unknown",
+        clock=request.clock,
+        accel=accel,
+        cpus=hello.cpus if hello else 0,
+        quick=request.quick,
+        modes=request.modes,
+        control=False,
+    )
+    summary = summarise(features, run.samples, meta)
+    said = [*run.notes, *(f"failed: {failure.error}" for failure in failures)]
+    tables = "\n".join([render(summary, features), *said, ""])
+    found = answer([summary], features, run=MEASURE, seeds=asked.BOOTS)
+    text = render_answer(found, [shown_path(run.folder.path)])
+    env = env.model_copy(update={"cpus": meta.cpus})
+    run.folder.finish(summary, tables, text, env)
+    return Result(summary, tables, run.folder.path, failures)
+
+
+def _environment(request: Request, image: Image, accel: str) -> Env:
+    one = request.scenarios[0]
+    start = asked.start_of(
+        one,
+        Start(image.kernel, image.initrd, image.disk),
+        request.clock,
+        request.seeds[0],
+    )
+    wiring = Wiring(*(Path(n) for n in ("INITRD", "CONSOLE", "RESULTS", "QMP")))
+    kernel = asked.release(image.packages.read_text("utf-8"))
+    return Env(
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        base=DEBIAN if request.bare else request.base,
+        clock=request.clock,
+        accel=accel,
+        cpus=0,
+        seeds=request.seeds,
+        features=tuple(one.name for one in request.scenarios),
+        quick=request.quick,
+        kernels={
+            str(Arm.LULL): KernelFacts(
+                arm=Arm.LULL, version=kernel, digest=sha256(image.kernel)
+            )
+        },
+        qemu=qemu_version(),
+        qemu_command=tuple(guest_command(start, wiring, Path("JOB"))),
+        commands=(tuple(repeat_command(request)),),
+        commit=commit(repo_root()),
+        host=host(),
+    )

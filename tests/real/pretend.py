@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A guest that is none: the driver runs here, with stand-ins for what it calls."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from lull.ask.job import job_text
+from lull.errors import GuestFailed
+from lull.host.files import repo_root
+from lull.model import Job
+from lull.real.programs import DRIVER
+from lull.real.said import named, stream_of
+from lull.runs.samples import Stream
+
+#: Stands for what this machine need not have.
+STUBS = {
+    "systemctl": "exit 0",
+    "journalctl": 'echo "a line of \\"it\\", $*"',
+    "dpkg-query": 'echo "dpkg-query: $*" >&2; printf 1.0',
+    "nproc": "echo 2",
+}
+
+
+def drive(
+    folder: Path,
+    job: Job,
+    scenario: str,
+    *,
+    release: str = platform.release(),
+    versions: str = "dog 1.0\n",
+    stubs: Mapping[str, str] = STUBS,
+) -> tuple[int, Stream]:
+    """The driver's status, and what it said. Other files are in ``folder``."""
+    programs = folder / "bin"
+    programs.mkdir()
+    for name, text in {**STUBS, **stubs}.items():
+        (programs / name).write_text(f"#!/bin/sh\n{text}\n")
+        (programs / name).chmod(0o755)
+    files = {
+        "plan": job_text(job),
+        "release": f"{release}\n",
+        "versions": versions,
+        "scenario.sh": scenario,
+    }
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    done = subprocess.run(
+        ["sh", repo_root() / DRIVER],
+        cwd=folder,
+        env={
+            **os.environ,
+            "PATH": f"{programs}:{os.environ['PATH']}",
+            "TMPDIR": str(folder),
+        },
+        stdout=subprocess.PIPE,
+        timeout=60,
+    )
+    return done.returncode, stream_of(done.stdout, boot=3, seed=1)
+
+
+def said(stream: Stream) -> str:
+    """The error that a run ends with."""
+    return str(named(GuestFailed("no", where="there"), stream, "walk"))

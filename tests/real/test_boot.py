@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Real programs in a real Debian, on its own kernel, in a short form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from lull.host.progress import open_progress
+from lull.model import Clock
+from lull.real import run as real
+from lull.real.catalog import Scenario, select
+from lull.real.plan import Request
+from lull.real.programs import files_of
+from lull.real.run import measure
+
+#: Before it is killed as it should be, somebody else has done so.
+EARLIER = 'switch() { features stock; [ "$i" != 2 ] || alive() { dies; }; }\n'
+DIES = """
+dies() {
+	systemctl kill --signal=SIGSEGV "$unit"
+	sleep 1
+	[ "$(systemctl is-active "$unit")" = active ] ||
+		fail "redis-server has died" "$unit"
+}
+"""
+
+
+@pytest.mark.proof
+@pytest.mark.seconds(900)
+def test_one_dies_and_is_named_and_the_other_is_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def files(one: Scenario) -> Mapping[str, Path]:
+        found = files_of(one)
+        if one.name == "kill":
+            script = found["scenario.sh"].read_text("utf-8")
+            found["scenario.sh"] = tmp_path / "scenario.sh"
+            found["scenario.sh"].write_text(script + DIES + EARLIER)
+        return found
+
+    monkeypatch.setattr(real, "files_of", files)
+    request = Request(
+        scenarios=select(["kill", "containers"]),
+        base="6.12",
+        clock=Clock.WALL,
+        quick=True,
+        seeds=(1,),
+        bare=True,
+        output=tmp_path / "run",
+    )
+    with open_progress() as progress:
+        result = measure(request, progress)
+    (failure,) = result.failures
+    text = str(failure.error)
+    assert text.startswith("kill, case 0, round 2, mode stock: redis-server has died")
+    assert "lull-redis-" in text and "SEGV" in text
+    rows = {row.metric: row for row in result.summary.rows if row.mode == "stock"}
+    assert {row.feature for row in result.summary.rows} == {"containers"}
+    assert rows["start_p50"].median > 0 and rows["writes"].median >= 1
+    modes = {row.mode for row in result.summary.rows}
+    assert modes == {"stock", "favordynmods", "expedited"}
+    assert "crun\t" in (result.folder / "packages.txt").read_text()
