@@ -22,6 +22,7 @@ from lull.ask.catalog import (
     select,
 )
 from lull.ask.job import SEEDS
+from lull.ask.on_base import native_modes, on_base
 from lull.ask.plan import Request, describe, plan
 from lull.ask.presence import absent_from, select_on, why_absent
 from lull.bases.cli import app as base_app
@@ -132,7 +133,8 @@ def run_command(
 ) -> None:
     """Build what is missing, boot, measure, print the answer."""
     record = load_base(base)
-    chosen = select_on(record, features or ())
+    found = select_on(record, features or ())
+    chosen = tuple(on_base(feature, record, mode or ()) for feature in found)
     for name, why in absent_from(record).items() if not features else ():
         print(f"without {name}, not on the base {base}: {why}", file=sys.stderr)
     if ablate and not features:
@@ -327,6 +329,8 @@ def list_command() -> None:
                 print(f"  not on {base.name}: {why}")
             elif native := base.native.get(feature.name):
                 print(f"  in {base.name} itself: {native}")
+            if modes := native_modes(feature, base):
+                print(f"  without a mode of its own on {base.name}: {', '.join(modes)}")
     print(f"bases: {', '.join(base_names())}")
     print(f"clocks: {', '.join(Clock)}")
 

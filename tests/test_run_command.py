@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 from typer.testing import Result as Done
 
+from lull.ask.catalog import feature as feature_of
 from lull.ask.plan import Request
 from lull.cli import app
 from lull.errors import ExpectationMissed, GuestFailed
@@ -72,6 +73,22 @@ def test_it_prints_the_answer_and_says_where_the_tables_are(lab: Lab) -> None:
     assert "  runs/insn\n" in done.stdout
     assert "TABLES" not in done.stdout
     assert len(done.stdout.splitlines()) <= 40
+
+
+def test_what_a_base_does_by_itself_is_run_where_it_is_named(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    devices = feature_of("devices")
+    monkeypatch.setattr("lull.cli.select_on", lambda base, names: (devices,))
+    lull("devices", "--base", "7.3")
+    lull("devices", "--base", "7.3", "--mode", "links")
+    lull("devices", "--base", "6.12")
+    modes = [request.features[0].mode_names for request in lab.asked]
+    assert modes == [
+        ("stock", "lull"),
+        ("stock", "links", "lull"),
+        ("stock", "parents", "links", "lull"),
+    ]
 
 
 def test_ablate_prints_what_each_step_brings_before_the_answer(

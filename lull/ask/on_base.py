@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A feature as it is on a base whose kernel does part of it by itself.
+
+features/<feature>/bases/<base>.toml says which modes are what that kernel's own
+``stock`` does, and what is measured and promised there. A feature without such a
+file is the same on all bases.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from lull.ask.catalog import full_params
+from lull.errors import LabError
+from lull.host.files import repo_root
+from lull.kernels.bases import Base
+from lull.model import CaseSpec, Expectation, Feature, Record
+
+
+class OnBase(Record):
+    """One such file: what is otherwise than in feature.toml.
+
+    ``native`` are modes; ``cases`` stand in for those of the same workload and
+    parameters, or come after all; ``expectations`` are all that is promised.
+    """
+
+    native: tuple[str, ...] = ()
+    cases: tuple[CaseSpec, ...] = ()
+    expectations: tuple[Expectation, ...] = ()
+
+
+def on_base(
+    feature: Feature, base: Base, asked: Collection[str] = (), root: Path | None = None
+) -> Feature:
+    """The feature as it is on a base.
+
+    Modes that are what its kernel does by itself are left out, but for those
+    that are ``asked`` for; so are tables that somebody published of them.
+
+    Raises LabError for a broken file.
+    """
+    found = _load(feature, base, root or repo_root())
+    if found is None:
+        return feature
+    left = {name for name in found.native if name not in asked}
+    return feature.model_copy(
+        update={
+            "modes": tuple(m for m in feature.modes if m.name not in left),
+            "cases": tuple(_cases(feature, found)),
+            "expectations": found.expectations,
+            "published": () if found.native else feature.published,
+        }
+    )
+
+
+def native_modes(
+    feature: Feature, base: Base, root: Path | None = None
+) -> tuple[str, ...]:
+    """The modes that are what a base's kernel does by itself."""
+    found = _load(feature, base, root or repo_root())
+    return found.native if found else ()
+
+
+def _load(feature: Feature, base: Base, root: Path) -> OnBase | None:
+    path = root / "features" / feature.name / "bases" / f"{base.name}.toml"
+    if not path.is_file():
+        return None
+    try:
+        found = OnBase.model_validate(tomllib.loads(path.read_text("utf-8")))
+    except (tomllib.TOMLDecodeError, ValidationError) as error:
+        raise LabError(f"not a feature on a base: {error}", where=str(path)) from error
+    unknown = [name for name in found.native if name not in feature.mode_names[1:]]
+    if unknown:
+        raise LabError(f"native: no mode {unknown[0]!r}", where=str(path))
+    return found
+
+
+def _cases(feature: Feature, found: OnBase) -> Iterator[CaseSpec]:
+    def key(case: CaseSpec) -> tuple[str, str]:
+        params = full_params(feature, case.workload, case.params)
+        return case.workload, repr(sorted(params.items()))
+
+    others = {key(case): case for case in found.cases}
+    for case in feature.cases:
+        yield others.pop(key(case), case)
+    yield from others.values()

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What of a feature is left on a base whose kernel does part of it by itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lull.ask.catalog import ROOMS, features, full_params
+from lull.ask.on_base import native_modes, on_base
+from lull.errors import LabError
+from lull.kernels.bases import Base, base_names, load_base
+from lull.kernels.inputs import is_on
+from lull.model import Expectation, Feature
+from tests import synthetic
+
+ROOT = Path(__file__).resolve().parents[2]
+
+TEXT = """
+native = ["quick"]
+[[cases]]
+workload = "sleepers"
+params = { sleepers = 50 }
+rounds = 7
+[[cases]]
+workload = "sleepers"
+params = { sleepers = 9 }
+[[expectations]]
+workload = "sleepers"
+params = { sleepers = 9 }
+metric = "total"
+mode = "lull"
+max = 1.0
+"""
+
+
+def base(name: str) -> Base:
+    return Base(name=name, package="linux", tarball="t", top="t")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    place = tmp_path / "features" / "walk" / "bases"
+    place.mkdir(parents=True)
+    (place / "7.3.toml").write_text(TEXT)
+    return tmp_path
+
+
+def test_what_the_kernel_does_by_itself_is_no_mode_there(root: Path) -> None:
+    walk = synthetic.feature()
+    there = on_base(walk, base("7.3"), root=root)
+    assert walk.mode_names == ("stock", "quick", "lull")
+    assert there.mode_names == ("stock", "lull")
+    assert native_modes(walk, base("7.3"), root) == ("quick",)
+    asked = on_base(walk, base("7.3"), ["quick"], root)
+    assert asked.mode_names == walk.mode_names
+    assert on_base(walk, base("6.12"), root=root) is walk
+    assert native_modes(walk, base("6.12"), root) == ()
+
+
+def test_cases_stand_in_for_the_same_ones_and_promises_for_all(root: Path) -> None:
+    walk = synthetic.feature()
+    there = on_base(walk, base("7.3"), root=root)
+    assert [case.rounds for case in walk.cases] == [2, 4]
+    assert [case.rounds for case in there.cases] == [2, 7, 2]
+    assert there.cases[2].params == {"sleepers": 9}
+    assert [item.max for item in there.expectations] == [1.0]
+
+
+@pytest.mark.parametrize("text", ["native = 1", "modes = []", 'native = ["nap"]', "["])
+def test_a_broken_file_is_named(root: Path, text: str) -> None:
+    place = root / "features" / "walk" / "bases" / "7.3.toml"
+    place.write_text(text)
+    with pytest.raises(LabError) as caught:
+        on_base(synthetic.feature(), base("7.3"), root=root)
+    assert str(place) in caught.value.where
+
+
+def is_measured(feature: Feature, item: Expectation) -> bool:
+    wanted = full_params(feature, item.workload, item.params)
+    return any(
+        case.workload == item.workload
+        and full_params(feature, case.workload, case.params) == wanted
+        and case.clock in (None, item.clock)
+        for case in feature.cases
+    )
+
+
+def test_the_project_s_own_promise_what_is_measured_there() -> None:
+    files = [path for room in ROOMS for path in ROOT.glob(f"{room}/*/bases/*")]
+    known = {feature.name: feature for feature in features()}
+    for path in files:
+        assert path.stem in base_names()
+        assert is_on(path.parents[1], path.stem)
+        feature = on_base(known[path.parents[1].name], load_base(path.stem))
+        assert "lull" in feature.mode_names
+        for item in feature.expectations:
+            assert {item.mode, item.to} <= set(feature.mode_names)
+            assert item.metric in feature.metrics
+            assert is_measured(feature, item)
+    assert files
