@@ -10,7 +10,9 @@ from functools import partial
 from pathlib import Path
 
 from lull.ask.job import job_text, jobs, own_boots
+from lull.ask.presence import own_switch
 from lull.ask.steps import ablated
+from lull.kernels.bases import load_base
 from lull.kernels.build import describe as describe_build
 from lull.model import Arm, CaseSpec, Clock, Feature, Job
 from lull.runs.boot import machine_spec
@@ -90,7 +92,7 @@ def plan(request: Request) -> tuple[PlannedBoot, ...]:
 
     Raises UsageError for a mode that a feature does not have.
     """
-    features = [_controlled_first(f, request) for f in request.measured if f.cases]
+    features = [_in_order(f, request) for f in request.measured if f.cases]
     if not features:
         return ()
     groups = [features] if request.quick else [[f] for f in features]
@@ -193,11 +195,17 @@ def _controlled(features: Iterable[Feature], clock: Clock) -> list[Feature]:
     return found
 
 
-def _controlled_first(feature: Feature, request: Request) -> Feature:
+def _in_order(feature: Feature, request: Request) -> Feature:
     """The same cases; those that the untouched kernel runs, too, come first, so
-    that both kernels have done the same before."""
+    that both kernels have done the same before. Those that switch on what the
+    base has by itself come last: it may stay on until the next boot."""
+    switch = own_switch(feature, load_base(request.base))
     cases = sorted(
-        feature.cases, key=lambda c: not _has_control(feature, c, request.clock)
+        feature.cases,
+        key=lambda case: (
+            not _has_control(feature, case, request.clock),
+            bool(switch and case.params.get(switch)),
+        ),
     )
     return feature.model_copy(update={"cases": tuple(cases)})
 

@@ -8,6 +8,7 @@ asked for.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
@@ -20,6 +21,9 @@ from lull.model import Feature
 
 #: Where nobody has said more. A test does not let the project's own bases do so.
 _NO_HOOKS = "its hooks are not made for it yet"
+
+#: What a base has by itself begins with the name of its switch, if there is one.
+_SWITCH = re.compile(r"(\w+): ")
 
 
 def why_absent(asked: Feature, base: Base, root: Path | None = None) -> str:
@@ -80,3 +84,11 @@ def why_not_tried(names: Collection[str], base: Base, root: Path | None = None) 
         if one.name in names and (why := why_absent(one, base, root)):
             return f"{one.name} is not on the base {base.name}: {why}"
     return ""
+
+
+def own_switch(asked: Feature, base: Base) -> str:
+    """The parameter of a feature's workloads that switches on what a base has of it
+    by itself; empty where there is none."""
+    found = _SWITCH.match(base.native.get(asked.name, ""))
+    params = {name for workload in asked.workloads.values() for name in workload.params}
+    return found[1] if found and found[1] in params else ""

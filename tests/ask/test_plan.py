@@ -63,6 +63,23 @@ def test_both_kernels_have_done_the_same_before_a_control(request_: Request) -> 
     assert len(first) > 1
 
 
+@pytest.mark.parametrize("clock", Clock)
+def test_what_stays_on_until_the_next_boot_is_switched_on_last(
+    request_: Request, clock: Clock
+) -> None:
+    """On 7.3 favordynmods leaves stock with locks of groups for good."""
+    attach = dataclasses.replace(
+        request_, features=select(["attach"]), clock=clock, quick=False, seeds=(1,)
+    )
+    for base, last in (("6.12", False), ("7.3", True)):
+        boots = plan(dataclasses.replace(attach, base=base))
+        params = [[case.params for case in boot.job.cases] for boot in boots]
+        found = [[bool(p.get("favordynmods")) for p in one] for one in params]
+        assert any(any(favours) for favours in found)
+        for favours in found:
+            assert not any(favours) or (favours == sorted(favours)) == last
+
+
 def test_no_control_on_a_clock_that_no_expectation_is_about(
     request_: Request,
 ) -> None:

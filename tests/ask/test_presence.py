@@ -82,3 +82,17 @@ def test_each_base_says_why_it_is_without_what_it_is_without(name: str) -> None:
     assert set(record.absent) == rooms - there
     assert set(record.native) <= there
     assert all((*record.absent.values(), *record.native.values()))
+
+
+def test_a_switch_of_the_base_s_own_is_one_that_workloads_have(root: Path) -> None:
+    walk = next(one for one in features(root) if one.name == "walk")
+    known = next(name for w in walk.workloads.values() for name in w.params)
+
+    def switch(text: str) -> str:
+        there = base("7.3").model_copy(update={"native": {"walk": text}})
+        return presence.own_switch(walk, there)
+
+    assert switch(f"{known}: it walks by itself") == known
+    assert switch("mount: it walks by itself") == ""
+    assert switch("it walks by itself") == ""
+    assert presence.own_switch(walk, base("7.3")) == ""
