@@ -23,7 +23,7 @@ from lull.ask.catalog import (
 )
 from lull.ask.job import SEEDS
 from lull.ask.plan import Request, describe, plan
-from lull.ask.presence import absent_from, native_modes, select_on, why_absent
+from lull.ask.presence import absent_from, select_on, why_absent
 from lull.bases.cli import app as base_app
 from lull.doctor.cli import doctor_command
 from lull.errors import ExpectationMissed, LabError, LullError, UsageError
@@ -322,11 +322,8 @@ def list_command() -> None:
         for base in bases:
             if why := why_absent(feature, base):
                 print(f"  not on {base.name}: {why}")
-                continue
-            if native := base.native.get(feature.name):
+            elif native := base.native.get(feature.name):
                 print(f"  in {base.name} itself: {native}")
-            for name, native in native_modes(feature.name, base).items():
-                print(f"  in {base.name} itself, as {name}: {native}")
     print(f"bases: {', '.join(base_names())}")
     print(f"clocks: {', '.join(Clock)}")
 

@@ -4,9 +4,6 @@
 A scenario is on a base where all features are that it switches. The reason why one
 is not is data, ``absent`` of kernel/bases/<base>.toml, and the same wherever it is
 asked for.
-
-A mode that a base is in by itself is none of ours there: ``native`` has it as
-``FEATURE.MODE``, and the feature is without it on that base.
 """
 
 from __future__ import annotations
@@ -35,35 +32,9 @@ def why_absent(asked: Feature, base: Base, root: Path | None = None) -> str:
     return ""
 
 
-def native_modes(name: str, base: Base) -> dict[str, str]:
-    """The modes of the feature of that name that a base is in by itself, and what
-    that is there."""
-    mine = f"{name}."
-    return {
-        key.removeprefix(mine): text
-        for key, text in base.native.items()
-        if key.startswith(mine)
-    }
-
-
-def on_base(asked: Feature, base: Base) -> Feature:
-    """A feature as it is on a base: without those modes, and what is held of them."""
-    native = native_modes(asked.name, base)
-    if not native:
-        return asked
-    held = (e for e in asked.expectations if not native.keys() & {e.mode, e.to})
-    return asked.model_copy(
-        update={
-            "modes": tuple(mode for mode in asked.modes if mode.name not in native),
-            "expectations": tuple(held),
-        }
-    )
-
-
 def of_base(base: Base, root: Path | None = None) -> tuple[Feature, ...]:
     """All features and scenarios that are on a base."""
-    there = (one for one in features(root) if not why_absent(one, base, root))
-    return tuple(on_base(one, base) for one in there)
+    return tuple(one for one in features(root) if not why_absent(one, base, root))
 
 
 def absent_from(base: Base, root: Path | None = None) -> dict[str, str]:
@@ -86,7 +57,7 @@ def select_on(
     wanted = select(named, root)
     for one in wanted:
         need_on(one, base, root)
-    return tuple(on_base(one, base) for one in wanted)
+    return wanted
 
 
 def need_on(asked: Feature, base: Base, root: Path | None = None) -> None:

@@ -74,31 +74,11 @@ def test_an_unknown_name_is_told_from_one_that_is_not_there(root: Path) -> None:
         presence.select_on(base("7.3"), ["run"], root)
 
 
-def test_a_mode_that_a_base_is_in_by_itself_is_none_of_ours_there(root: Path) -> None:
-    native = {"nap": "it naps", "nap.quick": "it skips", "na.lull": "another's"}
-    there = base("7.3").model_copy(update={"native": native})
-    (nap,) = presence.of_base(there, root)
-    assert nap.mode_names == ("stock", "lull")
-    assert presence.select_on(there, ["nap"], root) == (nap,)
-    assert presence.native_modes("nap", there) == {"quick": "it skips"}
-    assert presence.native_modes("walk", there) == {}
-    whole = synthetic.feature()
-    assert presence.on_base(whole, there) == whole
-    (first, second) = whole.expectations
-    of, to = (first.model_copy(update={side: "quick"}) for side in ("mode", "to"))
-    more = whole.model_copy(update={"name": "nap", "expectations": (of, second, to)})
-    assert presence.on_base(more, there).expectations == (second,)
-
-
 @pytest.mark.parametrize("name", base_names())
 def test_each_base_says_why_it_is_without_what_it_is_without(name: str) -> None:
     record = load_base(name)
     rooms = {one.name for one in features() if not one.switches}
     there = {room for room in rooms if is_on(ROOT / "features" / room, name)}
     assert set(record.absent) == rooms - there
-    assert {key.partition(".")[0] for key in record.native} <= there
-    known = {one.name: one.mode_names for one in features()}
-    for name, modes in known.items():
-        native = presence.native_modes(name, record)
-        assert native.keys() <= set(modes) - {"stock", "lull"}
+    assert set(record.native) <= there
     assert all((*record.absent.values(), *record.native.values()))
