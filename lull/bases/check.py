@@ -6,7 +6,7 @@ Everything here is pure: hooks and a way to read the tree go in, records come ou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
 
@@ -63,20 +63,21 @@ class Report(Record):
 
 def check(
     hooks: Sequence[tuple[str, str]],
-    overlay: Sequence[str],
+    overlay: Mapping[str, str],
     read: Read,
     base: Read | None = None,
 ) -> Report:
     """Try each of ``hooks`` (name, text) after those before it.
 
     One that conflicts leaves its file as it was, so that those behind it are still
-    tried. ``overlay`` are paths that must not be there yet. ``read`` and ``base``
-    give a file's text in the tree and in the base's own sources, or None; a hook has
-    moved where it is elsewhere than in these, else than it says.
+    tried. ``overlay`` are the texts, by path, that must not be there yet; a hook may
+    change one. ``read`` and ``base`` give a file's text in the tree and in the base's
+    own sources, or None; a hook has moved where it is elsewhere than in these, else
+    than it says.
     Raises LabError for a hook that is no patch.
     """
-    new = _Tree(read)
-    own = _Tree(base) if base else None
+    new = _Tree(_over(read, overlay))
+    own = _Tree(_over(base, overlay)) if base else None
     found = []
     for name, text in hooks:
         parts = parse_patch(name, text)
@@ -87,9 +88,19 @@ def check(
     ]
     return Report(
         hooks=tuple(found),
-        taken=tuple(path for path in overlay if read(path) is not None),
+        taken=tuple(path for path in sorted(overlay) if read(path) is not None),
         changed=tuple(sorted(changed)),
     )
+
+
+def _over(read: Read, overlay: Mapping[str, str]) -> Read:
+    """A tree's files, with those of the overlay that it has not."""
+
+    def both(path: str) -> str | None:
+        there = read(path)
+        return overlay.get(path) if there is None else there
+
+    return both
 
 
 class _Tree:

@@ -57,7 +57,10 @@ def check_command(
         files = files_of(new, which, _paths(hooks, inputs), progress.update)
     before = _own(which, hooks)
     report = check(
-        hooks, sorted(inputs.overlay), files.read, before.read if before else None
+        hooks,
+        {path: decode(file.read_bytes()) for path, file in inputs.overlay.items()},
+        files.read,
+        before.read if before else None,
     )
     print(
         report.model_dump_json(indent=2)

@@ -93,8 +93,8 @@ def fine(
 ) -> list[Stage]:
     """The frame, then a patch a hook, and for each feature what its hooks call.
 
-    A file of the overlay comes with the first hook that includes it. The others
-    come last, and with them the option: until then the headers make each hook
+    A file of the overlay comes with the first hook that includes or changes it. The
+    others come last, and with them the option: until then the headers make each hook
     nothing, so that the tree builds after any of these patches.
     """
     far = only(inputs, root, ())
@@ -125,15 +125,18 @@ def fine(
 
 
 def included(name: str, patch: str, overlay: Mapping[str, Path]) -> list[str]:
-    """The files of an overlay that a patch includes, and those that they do."""
-    found: dict[str, None] = {}
+    """The files of an overlay that a patch includes, and those that they do; and
+    those that it changes, as a base may want them otherwise."""
+    parts = parse_patch(name, patch)
+    found = dict.fromkeys(part.path for part in parts if part.path in overlay)
     todo = [
         (part.path, line[1:])
-        for part in parse_patch(name, patch)
+        for part in parts
         for hunk in part.hunks
         for line in hunk.lines
         if line[0] == "+"
     ]
+    todo += [(path, line) for path in found for line in _lines(overlay[path])]
     while todo:
         where, line = todo.pop()
         if not (match := _INCLUDE.match(line)):
@@ -142,9 +145,12 @@ def included(name: str, patch: str, overlay: Mapping[str, Path]) -> list[str]:
         path = near if match[1] == '"' else f"include/{match[2]}"
         if path in overlay and path not in found:
             found[path] = None
-            text = decode(overlay[path].read_bytes())
-            todo += [(path, line) for line in text.split("\n")]
+            todo += [(path, line) for line in _lines(overlay[path])]
     return sorted(found)
+
+
+def _lines(file: Path) -> list[str]:
+    return decode(file.read_bytes()).split("\n")
 
 
 class DoesNotFit(LabError):

@@ -35,7 +35,7 @@ def hook(at: int, after: int, path: str = "mm/a.c") -> str:
 def fates(text: str, *hooks: str, base: str | None = OLD) -> list[tuple[str, int]]:
     report = check(
         [(f"zfree/{n}", each) for n, each in enumerate(hooks)],
-        [],
+        {},
         {"mm/a.c": text}.get,
         {"mm/a.c": base}.get if base else None,
     )
@@ -55,11 +55,22 @@ def test_without_the_bases_own_tree_what_the_hook_says_counts() -> None:
     assert fates(OLD, hook(5, 3), base=None) == [("moved", -2)]
 
 
+def test_a_hook_may_change_what_the_overlay_brings() -> None:
+    """As a base wants it otherwise; it is in none of the trees."""
+    change, early = hook(3, 3, "mm/lull.h"), hook(4, 4, "mm/lull.h")
+    overlay = {"mm/lull.h": OLD.replace("line 4\n", "line 4\n" * 2)}
+    report = check([("zfree/1", change)], {"mm/lull.h": OLD}, nowhere, nowhere)
+    assert report.ok and not report.changed
+    assert report.hooks[0].fate == "applies"
+    report = check([("zfree/1", early)], overlay, nowhere)
+    assert [each.fate for each in report.hooks] == ["moved"]
+
+
 def test_a_conflict_hides_nobody_behind_it() -> None:
     text = OLD.replace("line 4\n", "")
     report = check(
         [("thaw/1", hook(3, 3)), ("thaw/2", hook(11, 11)), ("thaw/3", hook(4, 4))],
-        [],
+        {},
         {"mm/a.c": text}.get,
         {"mm/a.c": OLD}.get,
     )
@@ -76,7 +87,7 @@ def test_a_conflict_hides_nobody_behind_it() -> None:
 def test_what_changed_around_a_hook_is_named() -> None:
     text = OLD.replace("line 20", "line twenty")
     report = check(
-        [("thaw/1", hook(3, 3))], [], {"mm/a.c": text}.get, {"mm/a.c": OLD}.get
+        [("thaw/1", hook(3, 3))], {}, {"mm/a.c": text}.get, {"mm/a.c": OLD}.get
     )
     assert report.ok
     assert report.changed == ("mm/a.c",)
@@ -87,7 +98,7 @@ def test_a_file_that_is_gone_and_one_that_came() -> None:
     new = "Subject: x\n\n--- /dev/null\n+++ b/mm/a.c\n@@ -0,0 +1 @@\n+line\n"
     report = check(
         [("thaw/1", hook(3, 3, "mm/gone.c")), ("thaw/2", new)],
-        ["mm/a.c"],
+        {"mm/a.c": "ours\n"},
         {"mm/a.c": OLD}.get,
     )
     assert [each.files[0].why for each in report.hooks] == [
@@ -99,7 +110,7 @@ def test_a_file_that_is_gone_and_one_that_came() -> None:
 
 def test_no_line_is_wider_than_a_screen() -> None:
     deep = "drivers/" + "very/" * 9 + "deep.c"
-    report = check([("devices/0001-a-long-name", hook(3, 3, deep))], [], nowhere)
+    report = check([("devices/0001-a-long-name", hook(3, 3, deep))], {}, nowhere)
     wide = [
         line
         for line in render(report, "6.12.130", None).splitlines()

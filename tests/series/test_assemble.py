@@ -65,6 +65,20 @@ def test_the_last_patch_leaves_the_labs_tree(
     assert "fuzz" not in said and "offset" not in said
 
 
+def test_a_hook_may_change_what_the_overlay_brings(
+    root: Path, pristine: Pristine
+) -> None:
+    """As this base wants it otherwise: it comes with that hook, as it leaves it."""
+    hook = HOOK.format(what="freeze", at=5, next=6)
+    change = "--- a/{0}\n+++ b/{0}\n@@ -1 +1 @@\n-int all;\n+long all;\n"
+    file = "kernel/lull/freeze/freeze.c"
+    put(root / "features/freeze/hooks/6.12/0001-call.patch", hook + change.format(file))
+    found = made(root, pristine, "freeze")
+    (mail,) = (text for text in found.values() if f"b/{file}" in text)
+    assert "freezer: call freeze" in mail and "+long all;" in mail
+    assert "+int all;" not in "".join(found.values())
+
+
 def test_for_a_distribution_it_is_the_frame_and_a_patch_a_feature(
     root: Path, pristine: Pristine
 ) -> None:
