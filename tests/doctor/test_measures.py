@@ -342,9 +342,7 @@ def place() -> Iterator[Path]:
 
 @needs_cgroups
 @pytest.mark.seconds(3)
-def test_moves_are_measured_here_and_leave_nothing(
-    tmp_path: Path, place: Path
-) -> None:
+def test_moves_are_measured_here_and_leave_nothing(tmp_path: Path, place: Path) -> None:
     words = ["collect", "--measure", "attach", "--times", "5", "--yes"]
     subprocess.run([build_collector(repo_root()), *words, tmp_path / "o"], check=True)
     bundle = read_bundle(load_folder(tmp_path / "o"))
