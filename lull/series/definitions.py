@@ -110,9 +110,7 @@ def _bare(masked: str, name: str, where: str) -> Iterator[tuple[int, int]]:
 
 
 def _closed(masked: str, match: re.Match[str], where: str) -> int:
-    return extent(
-        masked, matching(masked, match.end() - 1, where) + 1, re.compile(";")
-    )
+    return extent(masked, matching(masked, match.end() - 1, where) + 1, re.compile(";"))
 
 
 def _end(masked: str, at: int, where: str) -> int | None:

@@ -130,6 +130,4 @@ _MOST = (
     " less with it. A step of several patches is whole with the last of them."
 )
 _NO_STEPS = "[empty: in no run that was named. It is of:"
-_OF_ALL = (
-    "\nThe figures are of all of it there, what is not in this series included."
-)
+_OF_ALL = "\nThe figures are of all of it there, what is not in this series included."

@@ -36,9 +36,7 @@ from lull.series.room import LICENCE, Sources, hooked, settled
 from lull.series.stages import Read, Step
 
 #: A word of the frame, of its modes or of a feature's own.
-_OURS = re.compile(
-    r'.*(?:lull|LULL|Lull|\b[Ss]tock\b|the mode "|modes? other than).*'
-)
+_OURS = re.compile(r'.*(?:lull|LULL|Lull|\b[Ss]tock\b|the mode "|modes? other than).*')
 
 
 @dataclass(frozen=True)
