@@ -129,7 +129,7 @@ def test_it_waits_until_zram_holds_what_it_did_before(
     programs: dict[str, Path], tmp_path: Path, victim: subprocess.Popen[bytes]
 ) -> None:
     stat = tmp_path / "mm_stat"
-    stat.write_text(" 1000000 400000 500000 0 500000 0 0 0 0\n")
+    stat.write_text(" 1000000000 400000 500000 0 500000 0 0 0 0\n")
     mine = killed(programs, victim.pid, stat)
     victim.wait()
     time.sleep(0.5)
@@ -139,7 +139,7 @@ def test_it_waits_until_zram_holds_what_it_did_before(
     out, err = mine.communicate(timeout=30)
     assert (mine.returncode, err) == (0, "")
     found = {name: int(value) for name, value in map(str.split, out.splitlines())}
-    assert found["in_zram"] == 1000000 - 4096 and found["held"] == 500000
+    assert found["in_zram"] == 1000000000 - 4096 and found["held"] == 500000
     assert 0 < found["gone"] < found["back"] and found["back"] >= 4e8
     assert found["allocs"] > 0
     assert 0 < found["alloc_p50"] <= found["alloc_p99"] <= found["alloc_max"]
@@ -170,11 +170,11 @@ def test_what_does_not_come_back_is_named(
     programs: dict[str, Path], tmp_path: Path, victim: subprocess.Popen[bytes]
 ) -> None:
     stat = tmp_path / "mm_stat"
-    stat.write_text("1000000 400000 500000 0\n")
+    stat.write_text("1000000000 400000 500000 0\n")
     mine = killed(programs, victim.pid, stat, "1")
     victim.wait()
     _, err = mine.communicate(timeout=30)
-    assert mine.returncode == 1 and "zram still holds 995904 bytes" in err
+    assert mine.returncode == 1 and "zram still holds 999995904 bytes" in err
 
 
 #: A Redis that holds something in zram for as long as it lives.
@@ -184,7 +184,7 @@ echo "$*" >>asked
 sleep 60 </dev/null >/dev/null 2>&1 &
 echo $! >pid
 python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("redis.sock")'
-echo 9000000 4000000 5000000 >stat.new && mv stat.new zram/mm_stat
+echo 900000000 4000000 5000000 >stat.new && mv stat.new zram/mm_stat
 (
 	until grep -q "State:.Z" /proc/$(cat pid)/status || [ ! -d /proc/$(cat pid) ]; do
 		sleep 0.05
@@ -247,7 +247,7 @@ def test_each_round_has_a_redis_of_its_own(
     assert (status, stream.errors) == (0, ())
     assert [s.mode for s in stream.samples] == ["stock", "lull"] * 2
     for sample in stream.samples:
-        assert sample.metrics["in_zram"] == 9000000
+        assert sample.metrics["in_zram"] == 900000000
         assert 0 < sample.metrics["gone"] <= sample.metrics["back"]
     asked = (tmp_path / "asked").read_text()
     socket_ = tmp_path / "redis.sock"
