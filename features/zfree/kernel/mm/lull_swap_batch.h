@@ -28,24 +28,22 @@ static void clear_one_shadow(struct xa_state *xas)
 
 static void clear_shadows_of(const swp_entry_t *entries, unsigned int nr)
 {
-	struct address_space *space = NULL, *next;
+	struct address_space *space;
 	XA_STATE(xas, NULL, 0);
-	unsigned int i;
+	unsigned int first, i;
 
 	xas_set_update(&xas, workingset_update_node);
-	for (i = 0; i < nr; i++) {
-		next = swap_address_space(entries[i]);
-		if (next != space) {
-			if (space)
-				xa_unlock_irq(&space->i_pages);
-			space = next;
-			xas.xa = &space->i_pages;
-			xa_lock_irq(&space->i_pages);
+	for (first = 0; first < nr; first = i) {
+		space = swap_address_space(entries[first]);
+		xas.xa = &space->i_pages;
+		xa_lock_irq(&space->i_pages);
+		for (i = first; i < nr &&
+		     swap_address_space(entries[i]) == space; i++) {
+			xas_set(&xas, swap_cache_index(entries[i]));
+			clear_one_shadow(&xas);
 		}
-		xas_set(&xas, swap_cache_index(entries[i]));
-		clear_one_shadow(&xas);
+		xa_unlock_irq(&space->i_pages);
 	}
-	xa_unlock_irq(&space->i_pages);
 }
 
 static void notify_of(struct swap_info_struct *si, const swp_entry_t *entries,
@@ -75,26 +73,22 @@ static void notify_of(struct swap_info_struct *si, const swp_entry_t *entries,
  * enabled by that, as on stock by its first slot, so that they are for the
  * rest, and for handles in bulk.
  */
-static void free_batch(struct swap_info_struct *si, swp_entry_t *entries,
-		       unsigned int nr)
+static unsigned int take_batch(struct swap_info_struct *si,
+			       swp_entry_t *entries, unsigned int nr)
 {
 	unsigned long low = ULONG_MAX, high = 0, offset;
-	struct swap_cluster_info *ci;
 	unsigned int i, freed = 0;
 
 	clear_shadows_of(entries, nr);
 	for (i = 0; i < nr; i++) {
 		offset = swp_offset(entries[i]);
-		ci = lock_cluster(si, offset);
-		/* If a slot is there twice, the first has freed it. */
-		if (unlikely(!si->swap_map[offset])) {
-			unlock_cluster(ci);
+		/*
+		 * If a slot is there twice, the first has freed it. Only under
+		 * si->lock does a count become 0, or something else again.
+		 */
+		if (unlikely(!data_race(si->swap_map[offset])))
 			continue;
-		}
-		VM_BUG_ON(si->swap_map[offset] != SWAP_HAS_CACHE);
-		si->swap_map[offset] = 0;
-		dec_cluster_info_page(si, ci, 1);
-		unlock_cluster(ci);
+		swap_entry_take(si, entries[i], 1);
 
 		/* Slots that lie anywhere are of any cgroup. */
 		mem_cgroup_uncharge_swap(entries[i], 1);
@@ -106,8 +100,6 @@ static void free_batch(struct swap_info_struct *si, swp_entry_t *entries,
 		high = max(high, offset);
 		entries[freed++] = entries[i];
 	}
-	if (!freed)
-		return;
 
 	if (low < si->lowest_bit)
 		si->lowest_bit = low;
@@ -118,19 +110,17 @@ static void free_batch(struct swap_info_struct *si, swp_entry_t *entries,
 		if (was_full && (si->flags & SWP_WRITEOK))
 			add_to_avail_list(si);
 	}
-	if (!lull_zfree_guarded(LULL_ZFREE_HOLD))
-		spin_unlock(&si->lock);
-	lull_zfree_pause(LULL_ZFREE_AT_BATCH);
-	notify_of(si, entries, freed);
-	if (!lull_zfree_guarded(LULL_ZFREE_HOLD))
-		spin_lock(&si->lock);
+	return freed;
+}
 
+static void settle_batch(struct swap_info_struct *si, unsigned int nr)
+{
 	/* try_to_unuse() sees inuse_pages reach 0 after all of that. */
 	smp_wmb();
-	atomic_long_add(freed, &nr_swap_pages);
-	WRITE_ONCE(si->inuse_pages, si->inuse_pages - freed);
+	atomic_long_add(nr, &nr_swap_pages);
+	WRITE_ONCE(si->inuse_pages, si->inuse_pages - nr);
 	lull_zfree_count(LULL_ZFREE_BATCHES, 1);
-	lull_zfree_count(LULL_ZFREE_BATCHED, freed);
+	lull_zfree_count(LULL_ZFREE_BATCHED, nr);
 }
 
 /*
@@ -140,6 +130,7 @@ static void free_batch(struct swap_info_struct *si, swp_entry_t *entries,
 static bool lull_swap_free_entries(swp_entry_t *entries, int n)
 {
 	struct swap_info_struct *si;
+	unsigned int nr;
 	int i, first;
 
 	if (n < 2 || !lull_zfree_ranges() ||
@@ -156,7 +147,17 @@ static bool lull_swap_free_entries(swp_entry_t *entries, int n)
 		       _swap_info_get(entries[i]))
 			i++;
 		spin_lock(&si->lock);
-		free_batch(si, entries + first, i - first);
+		nr = take_batch(si, entries + first, i - first);
+		if (lull_zfree_guarded(LULL_ZFREE_HOLD)) {
+			lull_zfree_pause(LULL_ZFREE_AT_BATCH);
+			notify_of(si, entries + first, nr);
+		} else {
+			spin_unlock(&si->lock);
+			lull_zfree_pause(LULL_ZFREE_AT_BATCH);
+			notify_of(si, entries + first, nr);
+			spin_lock(&si->lock);
+		}
+		settle_batch(si, nr);
 		spin_unlock(&si->lock);
 	}
 	return true;

@@ -63,7 +63,7 @@ static void empty_slot(struct zram *zram, u32 index, struct zram_freed *freed)
 }
 
 /* A slot that somebody is at keeps what it has until it is written anew. */
-static void try_slot(struct zram *zram, u32 index, struct zram_freed *freed)
+static __always_inline void try_slot(struct zram *zram, u32 index, struct zram_freed *freed)
 {
 	if (zram_slot_trylock(zram, index)) {
 		empty_slot(zram, index, freed);

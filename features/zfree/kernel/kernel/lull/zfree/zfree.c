@@ -2,8 +2,8 @@
 /*
  * The feature `zfree`: its modes and counters. What it does is where the data
  * is: mm/lull_zsfree.h, mm/lull_zsdefer.h, mm/lull_swap.h, mm/lull_swap_batch.h,
- * mm/lull_swap_runs.h, mm/lull_zswap.h and drivers/block/zram/lull_zram.h. zsmalloc and zram may be modules: what they
- * take of it is exported.
+ * mm/lull_swap_runs.h, mm/lull_zswap.h and drivers/block/zram/lull_zram.h.
+ * zsmalloc and zram may be modules: what they take of it is exported.
  */
 #include <linux/debugfs.h>
 #include <linux/delay.h>
