@@ -279,6 +279,7 @@ static int churn_round(const struct job_case *c, const char *mode, struct sample
 		.algorithm = job_param(c, "algorithm"),
 		.second = job_number(c, "recompress") ? "lz4" : NULL,
 		.backing = job_number(c, "writeback") ? SLOW_DEVICE : NULL,
+		.rotates = job_number(c, "rotates"),
 	};
 	uint64_t missed;
 	int ret;
@@ -327,6 +328,8 @@ static const struct workload_param churn_params[] = {
 	{ "compact", "1" },
 	{ "writeback", "0" },
 	{ "recompress", "0" },
+	/* 1: as on a disk, whose slots are in no clusters. */
+	{ "rotates", "0" },
 	INJECT_PARAMS,
 	{ "delay_ms", "0" },
 	{ "broken", "none" },

@@ -100,6 +100,8 @@ static int configure(const struct zram *zram, const struct zram_options *options
 		return -1;
 	if (options->backing && zram_set(zram, "backing_dev", options->backing) < 0)
 		return -1;
+	if (options->rotates && zram_set(zram, "queue/rotational", "1") < 0)
+		return -1;
 	snprintf(text, sizeof(text), "%" PRIu64, options->kb << 10);
 	return zram_set(zram, "disksize", text);
 }

@@ -25,6 +25,7 @@ struct zram_options {
 	const char *algorithm;
 	const char *second;	/* the compressor for recompression */
 	const char *backing;	/* the block device for writeback */
+	bool rotates;		/* to swap it is a disk, which has no clusters there */
 };
 
 /* Add a device, and swap on all of it. */

@@ -2,6 +2,11 @@
 /* For mm/swapfile.c, before swapcache_free_entries(). */
 #ifdef CONFIG_LULL_ZFREE
 
+static bool is_last_in(const struct xa_node *node)
+{
+	return node->count == 1 && lull_zfree_guarded(LULL_ZFREE_LAST);
+}
+
 /*
  * The shadow of a slot. Where its node keeps another entry, it stays on the
  * list of shadow nodes or off it, as it was: one value less leaves "all of them
@@ -15,8 +20,8 @@ static void clear_one_shadow(struct xa_state *xas)
 	if (!xa_is_value(xas_load(xas)))
 		return;
 	node = xas->xa_node;
-	if (!node || node->shift || node->count == 1 ||
-	    !lull_zfree_by(LULL_ZFREE_BY_SHADOWS)) {
+	if (!node || node->shift || !lull_zfree_by(LULL_ZFREE_BY_SHADOWS) ||
+	    is_last_in(node)) {
 		xas_store(xas, NULL);
 		return;
 	}
@@ -65,6 +70,23 @@ static void notify_of(struct swap_info_struct *si, const swp_entry_t *entries,
 	}
 }
 
+/* Of an area that has clusters; false where the slot is not ours to free. */
+static bool take_slot(struct swap_info_struct *si, unsigned long offset)
+{
+	struct swap_cluster_info *ci =
+		si->cluster_info + offset / SWAPFILE_CLUSTER;
+	bool ours;
+
+	spin_lock(&ci->lock);
+	ours = si->swap_map[offset] == SWAP_HAS_CACHE;
+	if (likely(ours)) {
+		si->swap_map[offset] = 0;
+		dec_cluster_info_page(si, ci, 1);
+	}
+	spin_unlock(&ci->lock);
+	return ours;
+}
+
 /*
  * Under si->lock: no slot can be allocated before all is done for it (ZS1).
  *
@@ -82,13 +104,11 @@ static unsigned int take_batch(struct swap_info_struct *si,
 	clear_shadows_of(entries, nr);
 	for (i = 0; i < nr; i++) {
 		offset = swp_offset(entries[i]);
-		/*
-		 * If a slot is there twice, the first has freed it. Only under
-		 * si->lock does a count become 0, or something else again.
-		 */
-		if (unlikely(!data_race(si->swap_map[offset])))
+		if (unlikely(!take_slot(si, offset))) {
+			/* It is there twice: complains of it. */
+			_swap_info_get(entries[i]);
 			continue;
-		swap_entry_take(si, entries[i], 1);
+		}
 
 		/* Slots that lie anywhere are of any cgroup. */
 		mem_cgroup_uncharge_swap(entries[i], 1);
@@ -100,27 +120,26 @@ static unsigned int take_batch(struct swap_info_struct *si,
 		high = max(high, offset);
 		entries[freed++] = entries[i];
 	}
-
-	if (low < si->lowest_bit)
-		si->lowest_bit = low;
-	if (high > si->highest_bit) {
-		bool was_full = !si->highest_bit;
-
-		WRITE_ONCE(si->highest_bit, high);
-		if (was_full && (si->flags & SWP_WRITEOK))
-			add_to_avail_list(si);
-	}
+	swap_range_widen(si, low, high);
 	return freed;
 }
 
-static void settle_batch(struct swap_info_struct *si, unsigned int nr)
+/* A disk that rotates has no clusters, nor has a file without a device. */
+static void free_one_by_one(struct swap_info_struct *si,
+			    const swp_entry_t *entries, unsigned int nr)
 {
-	/* try_to_unuse() sees inuse_pages reach 0 after all of that. */
-	smp_wmb();
-	atomic_long_add(nr, &nr_swap_pages);
-	WRITE_ONCE(si->inuse_pages, si->inuse_pages - nr);
-	lull_zfree_count(LULL_ZFREE_BATCHES, 1);
-	lull_zfree_count(LULL_ZFREE_BATCHED, nr);
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (_swap_info_get(entries[i]))
+			swap_entry_range_free(si, entries[i], 1);
+}
+
+/* Is there such a slot? Whether it is to be freed is seen under si->lock. */
+static bool is_slot_of(const struct swap_info_struct *si, swp_entry_t entry)
+{
+	return entry.val && swp_type(entry) == si->type &&
+	       swp_offset(entry) < si->max;
 }
 
 /*
@@ -143,10 +162,14 @@ static bool lull_swap_free_entries(swp_entry_t *entries, int n)
 		if (!si)
 			continue;
 		while (i < n && i - first < LULL_ZFREE_BATCH &&
-		       swp_type(entries[i]) == si->type &&
-		       _swap_info_get(entries[i]))
+		       is_slot_of(si, entries[i]))
 			i++;
 		spin_lock(&si->lock);
+		if (!si->cluster_info) {
+			free_one_by_one(si, entries + first, i - first);
+			spin_unlock(&si->lock);
+			continue;
+		}
 		nr = take_batch(si, entries + first, i - first);
 		if (lull_zfree_guarded(LULL_ZFREE_HOLD)) {
 			lull_zfree_pause(LULL_ZFREE_AT_BATCH);
@@ -157,8 +180,10 @@ static bool lull_swap_free_entries(swp_entry_t *entries, int n)
 			notify_of(si, entries + first, nr);
 			spin_lock(&si->lock);
 		}
-		settle_batch(si, nr);
+		swap_range_settle(si, nr);
 		spin_unlock(&si->lock);
+		lull_zfree_count(LULL_ZFREE_BATCHES, 1);
+		lull_zfree_count(LULL_ZFREE_BATCHED, nr);
 	}
 	return true;
 }

@@ -44,6 +44,7 @@ LULL_SAFEGUARDS(ZFREE, zfree, {
 	LULL_ZFREE_REREAD,	/* ZS2: a location is read again under the lock */
 	LULL_ZFREE_PAGE_LOCKS,	/* ZS3: pages that others hold are left alone */
 	LULL_ZFREE_SETTLE,	/* ZS4: what was freed is subtracted */
+	LULL_ZFREE_LAST,	/* ZS4: a node's last shadow takes the node along */
 	LULL_ZFREE_UNDER_WB,	/* ZS5: a slot under writeback stays marked */
 	LULL_ZFREE_ATOMIC,	/* ZS6: nothing sleeps under si->lock */
 	LULL_ZFREE_PUBLISH,	/* ZS7: a handle is there before it is counted */
