@@ -22,7 +22,7 @@ from lull.ask.catalog import (
     select,
 )
 from lull.ask.job import SEEDS
-from lull.ask.on_base import native_modes, on_base
+from lull.ask.on_base import native_modes
 from lull.ask.plan import Request, describe, plan
 from lull.ask.presence import absent_from, select_on, why_absent
 from lull.bases.cli import app as base_app
@@ -133,8 +133,7 @@ def run_command(
 ) -> None:
     """Build what is missing, boot, measure, print the answer."""
     record = load_base(base)
-    found = select_on(record, features or ())
-    chosen = tuple(on_base(feature, record, mode or ()) for feature in found)
+    chosen = select_on(record, features or (), mode or ())
     for name, why in absent_from(record).items() if not features else ():
         print(f"without {name}, not on the base {base}: {why}", file=sys.stderr)
     if ablate and not features:
@@ -279,7 +278,8 @@ def profile_command(
     ] = None,
 ) -> None:
     """Count instructions by kernel function while a workload runs."""
-    (chosen,) = select_on(load_base(base), [feature])
+    asked = [mode] if vs is None else [mode, vs]
+    (chosen,) = select_on(load_base(base), [feature], asked)
     request = ProfileRequest(
         feature=chosen,
         workload=workload,

@@ -12,8 +12,8 @@ import pytest
 from typer.testing import CliRunner
 from typer.testing import Result as Done
 
-from lull.ask.catalog import feature as feature_of
 from lull.ask.plan import Request
+from lull.ask.presence import select_on
 from lull.cli import app
 from lull.errors import ExpectationMissed, GuestFailed
 from lull.host.progress import Progress
@@ -57,7 +57,7 @@ def lab(monkeypatch: pytest.MonkeyPatch) -> Lab:
     lab = Lab()
     monkeypatch.setattr("lull.cli.run", lab.run)
     monkeypatch.setattr(
-        "lull.cli.select_on", lambda base, names: (synthetic.feature(),)
+        "lull.cli.select_on", lambda base, names, modes: (synthetic.feature(),)
     )
     return lab
 
@@ -78,8 +78,7 @@ def test_it_prints_the_answer_and_says_where_the_tables_are(lab: Lab) -> None:
 def test_what_a_base_does_by_itself_is_run_where_it_is_named(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    devices = feature_of("devices")
-    monkeypatch.setattr("lull.cli.select_on", lambda base, names: (devices,))
+    monkeypatch.setattr("lull.cli.select_on", select_on)
     lull("devices", "--base", "7.3")
     lull("devices", "--base", "7.3", "--mode", "links")
     lull("devices", "--base", "6.12")
@@ -100,7 +99,7 @@ def test_ablate_prints_what_each_step_brings_before_the_answer(
 
     stepped = feature()
     monkeypatch.setattr("lull.cli.run", run)
-    monkeypatch.setattr("lull.cli.select_on", lambda base, names: (stepped,))
+    monkeypatch.setattr("lull.cli.select_on", lambda base, names, modes: (stepped,))
     done = lull("walk", "--ablate")
     assert done.exception is None
     table, _, answer = done.stdout.partition("shown.\n")
@@ -206,7 +205,7 @@ def test_a_clock_that_measures_nothing_is_left_out(
     feature = synthetic.feature()
     cases = tuple(c.model_copy(update={"clock": Clock.INSN}) for c in feature.cases)
     only = feature.model_copy(update={"cases": cases})
-    monkeypatch.setattr("lull.cli.select_on", lambda base, names: (only,))
+    monkeypatch.setattr("lull.cli.select_on", lambda base, names, modes: (only,))
     assert lull("walk", "--quick").exception is None
     assert [r.clock for r in lab.asked] == [Clock.INSN]
     lull("walk", "--quick", "--clock", "wall")

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from lull.ask.catalog import features, select
+from lull.ask.on_base import on_base
 from lull.errors import UsageError
 from lull.host.files import repo_root
 from lull.kernels.bases import Base
@@ -48,20 +49,22 @@ def absent_from(base: Base, root: Path | None = None) -> dict[str, str]:
 
 
 def select_on(
-    base: Base, names: Iterable[str], root: Path | None = None
+    base: Base,
+    names: Iterable[str],
+    modes: Collection[str] = (),
+    root: Path | None = None,
 ) -> tuple[Feature, ...]:
     """The features named, in that order; all that are on the base for no names.
 
-    Raises UsageError, with the valid names, for one that is unknown or is not on
-    the base.
+    Each is as it is there: ``on_base()`` has which modes it goes without unless
+    they are among ``modes``. Raises UsageError, with the valid names, for one that
+    is unknown or is not on the base.
     """
     named = tuple(names)
-    if not named:
-        return of_base(base, root)
-    wanted = select(named, root)
+    wanted = select(named, root) if named else of_base(base, root)
     for one in wanted:
         need_on(one, base, root)
-    return wanted
+    return tuple(on_base(one, base, modes, root) for one in wanted)
 
 
 def need_on(asked: Feature, base: Base, root: Path | None = None) -> None:

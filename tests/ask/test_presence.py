@@ -46,14 +46,25 @@ def test_a_feature_is_where_its_hooks_are_and_a_scenario_where_all_its_are(
 ) -> None:
     assert names(presence.of_base(base("6.12"), root)) == ["nap", "walk", "amble"]
     assert names(presence.of_base(base("7.3"), root)) == ["nap"]
-    assert names(presence.select_on(base("7.3"), [], root)) == ["nap"]
-    assert names(presence.select_on(base("7.3"), ["nap"], root)) == ["nap"]
+    assert names(presence.select_on(base("7.3"), [], root=root)) == ["nap"]
+    assert names(presence.select_on(base("7.3"), ["nap"], root=root)) == ["nap"]
+
+
+def test_who_is_selected_is_as_it_is_on_the_base(root: Path) -> None:
+    place = root / "features" / "nap" / "bases"
+    place.mkdir()
+    (place / "7.3.toml").write_text('native = ["quick"]\n')
+    (there,) = presence.select_on(base("7.3"), ["nap"], root=root)
+    assert there.mode_names == ("stock", "lull")
+    assert presence.select_on(base("7.3"), [], root=root) == (there,)
+    (asked,) = presence.select_on(base("7.3"), ["nap"], ["quick"], root)
+    assert asked.mode_names == ("stock", "quick", "lull")
 
 
 def test_the_reason_is_the_base_s_own(root: Path) -> None:
     there = base("7.3", walk="it walks by itself")
     with pytest.raises(UsageError) as caught:
-        presence.select_on(there, ["nap", "walk"], root)
+        presence.select_on(there, ["nap", "walk"], root=root)
     assert caught.value.what == "walk is not on the base 7.3: it walks by itself"
     assert caught.value.hint.startswith("there is: nap;")
     assert presence.absent_from(there, root) == {
@@ -62,7 +73,7 @@ def test_the_reason_is_the_base_s_own(root: Path) -> None:
     }
     assert presence.absent_from(base("6.12"), root) == {}
     with pytest.raises(UsageError, match=r"amble is .* walk is .* walks by itself"):
-        presence.select_on(there, ["amble"], root)
+        presence.select_on(there, ["amble"], root=root)
     assert presence.why_not_tried(["nap"], there, root) == ""
     why = "walk is not on the base 7.3: it walks by itself"
     assert presence.why_not_tried(["nap", "walk"], there, root) == why
@@ -71,7 +82,7 @@ def test_the_reason_is_the_base_s_own(root: Path) -> None:
 
 def test_an_unknown_name_is_told_from_one_that_is_not_there(root: Path) -> None:
     with pytest.raises(UsageError, match="unknown feature"):
-        presence.select_on(base("7.3"), ["run"], root)
+        presence.select_on(base("7.3"), ["run"], root=root)
 
 
 @pytest.mark.parametrize("name", base_names())
