@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -12,125 +11,17 @@ from typer.testing import CliRunner
 
 from lull import cli
 from lull.errors import LabError, LullError, UsageError
-from lull.model import Summary
-from lull.report.ablation import render
 from lull.series import cli as command
-from lull.series.assemble import Reader, files, measured_in, order, planner
-from lull.series.letter import KEPT, Measured
+from lull.series.assemble import Reader, order, planner
 from lull.series.pristine import Pristine
 from lull.series.stages import DoesNotFit
-from tests.series.made import HOOK, project, put, tree
-
-BASE = "6.12"
-
-SAYS = """
-[upstream]
-true = ["lull_freeze_on"]
-drop = ["lull_freeze_count"]
-skip = ["0001-call", "0003-compare"]
-tests = "Some."
-rename = { lull_freeze_wait = "freezer_wait" }
-[upstream.cover]
-title = "freezer: wait"
-text = "Why all of it."
-[[upstream.patch]]
-hooks = ["0002-wait"]
-steps = ["dead"]
-[upstream.patch.words]
-title = "freezer: wait for it"
-text = "Why."
-[[upstream.patch.declare]]
-file = "include/linux/freezer.h"
-after = "int freezer;"
-text = "int waits;"
-[[upstream.edit]]
-file = "kernel/freezer.c"
-old = "int nr, unused;"
-new = "int nr;"
-"""
+from tests.series.freezer import BASE, NEAR, WAIT, change, made
+from tests.series.made import HOOK, put
 
 WORDS = """[upstream.patch.words]
 title = "freezer: wait for it"
 text = "Why."
 """
-
-WAIT = """\
-Subject: [PATCH] freezer: let Lull wait
-
-Why, in all modes.
-
-diff --git a/kernel/freezer.c b/kernel/freezer.c
---- a/kernel/freezer.c
-+++ b/kernel/freezer.c
-@@ -14,2 +14,5 @@
- line 14
-+#include "lull_near.h"
-+	if (lull_freeze_on())
-+		lull_freeze_wait();
- line 15
-"""
-
-COMPARE = """\
-Subject: [PATCH] freezer: compare
-
-Why.
-
-diff --git a/kernel/freezer.c b/kernel/freezer.c
---- a/kernel/freezer.c
-+++ b/kernel/freezer.c
-@@ -18,2 +18,3 @@
- line 18
-+lull_compare();
- line 19
-"""
-
-NEAR = """\
-/* SPDX-License-Identifier: GPL-2.0-only */
-/* For kernel/freezer.c: it waits (FZ5). */
-#ifdef CONFIG_LULL_FREEZE
-static void lull_freeze_wait(void)
-{
-	int nr, unused;
-
-	lull_freeze_count(FREEZE_WAITS, 1);
-}
-#else
-static void lull_freeze_wait(void) { }
-#endif
-"""
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    root = project(tmp_path / "project")
-    room = root / "features/freeze"
-    put(room / "series.toml", (room / "series.toml").read_text() + SAYS)
-    put(room / "hooks/6.12/0002-wait.patch", WAIT)
-    put(room / "hooks/6.12/0003-compare.patch", COMPARE)
-    put(room / "kernel/kernel/lull_near.h", NEAR)
-    return root
-
-
-@pytest.fixture
-def pristine(tmp_path: Path) -> Pristine:
-    place = tree(tmp_path / "tree")
-    put(place / "include/linux/freezer.h", "int freezer;\n")
-    return Pristine(place, "6.12.117")
-
-
-def made(
-    root: Path, pristine: Pristine, measured: Measured | None = None
-) -> dict[str, str]:
-    wanted = order(["freeze"], BASE, Reader.UPSTREAM, root)
-    steps = planner(wanted, root)(pristine.read)
-    found = files(wanted, steps, pristine, root, measured)
-    return {name: data.decode() for name, data in found.items()}
-
-
-def change(root: Path, old: str, new: str) -> None:
-    says = root / "features/freeze/series.toml"
-    assert old in says.read_text()
-    says.write_text(says.read_text().replace(old, new))
 
 
 def test_what_is_left_of_a_hook_and_its_header(root: Path, pristine: Pristine) -> None:
@@ -150,156 +41,6 @@ def test_what_is_left_of_a_hook_and_its_header(root: Path, pristine: Pristine) -
         "}",
         "\tfreezer_wait();",
     ]
-
-
-def test_a_cover_letter_has_the_places_of_what_was_not_measured(
-    root: Path, pristine: Pristine
-) -> None:
-    letter = made(root, pristine)["0000-cover-letter.patch"]
-    assert "Subject: [PATCH 0/1] freezer: wait\n" in letter
-    for part in ("Why all of it.", "[empty: no run was named", "[empty: in no run"):
-        assert part in letter
-    assert "lull run freeze --base 6.12 --clock insn --ablate" in letter
-    assert "1 file" in letter or "2 files" in letter
-    assert "***" not in letter
-
-
-def test_a_letter_says_how_long_each_patch_is(root: Path, pristine: Pristine) -> None:
-    letter = made(root, pristine)["0000-cover-letter.patch"]
-    assert "\n    1  +7 -0      step dead\n\n" in letter
-    note = "a note of many words, which goes on and on, and on and on"
-    change(root, '["dead"]', f'["dead"]\nnote = "{note}"')
-    letter = made(root, pristine)["0000-cover-letter.patch"]
-    assert f"on and on,\n{' ' * 18}and on and on\n" in letter
-    change(root, f'steps = ["dead"]\nnote = "{note}"', "fix = true")
-    letter = made(root, pristine)["0000-cover-letter.patch"]
-    assert "\n    1  +7 -0      a fix of what is there\n\n" in letter
-    # Nothing of it was measured.
-    assert "[empty:" not in letter and "Evidence:" not in letter
-
-
-def test_a_runs_table_is_quoted(root: Path, pristine: Pristine) -> None:
-    letter = made(root, pristine, Measured("a b\n1 2"))["0000-cover-letter.patch"]
-    assert "What it brings\na b\n1 2\n\n" in letter
-    assert "no run was named" not in letter
-
-
-def run_folder(place: Path, feature: str, base: str = BASE) -> Path:
-    row = {
-        "feature": feature,
-        "workload": "load",
-        "metric": "time",
-        "unit": "ns",
-        "params": {},
-        "mode": "lull",
-        "n": 1,
-        "median": 1,
-        "ci95": None,
-    }
-    summary = {
-        "schema": 1,
-        "base": base,
-        "kernel": "6.12.117",
-        "clock": "insn",
-        "accel": "tcg",
-        "cpus": 2,
-        "rows": [row],
-        "expectations": [],
-        "ok": True,
-    }
-    put(place / "summary.json", json.dumps(summary))
-    put(place / "table.txt", "the table\n")
-    return place
-
-
-def with_steps(place: Path) -> Summary:
-    """A run's folder whose steps were taken out."""
-    summary = json.loads((place / "summary.json").read_text())
-    share = {
-        "feature": "freeze",
-        "workload": "load",
-        "params": {},
-        "metric": "time",
-        "step": "dead",
-        "text": "who is dead is not visited",
-        "alone": "lull+dead",
-        "without": "lull-dead",
-        "none": "lull=none",
-        "ratio": 0.5,
-    }
-    summary["steps"] = [share]
-    summary["seeds"] = 6
-    put(place / "summary.json", json.dumps(summary))
-    return Summary.model_validate(summary)
-
-
-def test_what_each_step_brings_is_quoted_once(root: Path, tmp_path: Path) -> None:
-    place = run_folder(tmp_path / "run", "freeze")
-    steps = render(with_steps(place)).strip()
-    assert "dead" in steps
-    put(place / "table.txt", f"{steps}\n\nthe table\n")
-    wanted = order(["freeze"], BASE, Reader.UPSTREAM, root)
-    found = measured_in(place, wanted, root)
-    assert found == Measured("the table", steps)
-
-
-def test_without_a_run_the_letter_has_what_the_project_keeps(
-    root: Path, pristine: Pristine, tmp_path: Path
-) -> None:
-    place = run_folder(tmp_path / "run", "freeze")
-    table = render(with_steps(place)).strip()
-    summary = (place / "summary.json").read_text()
-    put(root / "features/freeze" / KEPT, summary)
-    letter = made(root, pristine)["0000-cover-letter.patch"]
-    again = "lull run freeze --base 6.12 --clock insn --ablate --seeds 6"
-    assert f"as this repeats it:\n{again}\n\n{table}\n" in letter
-    assert "[empty: no run was named" in letter
-    assert "\n    1  +7 -0      step dead (0.500)\n\nIn brackets: all of it" in letter
-    # That of another kernel says nothing.
-    put(root / "features/freeze" / KEPT, summary.replace('"6.12"', '"6.1"'))
-    assert "[empty: in no run" in made(root, pristine)["0000-cover-letter.patch"]
-    put(root / "features/freeze" / KEPT, "{}")
-    with pytest.raises(LabError, match="no summary of a run"):
-        made(root, pristine)
-
-
-def test_the_letter_has_what_each_step_brings(root: Path, pristine: Pristine) -> None:
-    found = made(root, pristine, Measured("a b", "step dead"))
-    letter = found["0000-cover-letter.patch"]
-    assert "What each step brings\nstep dead\n\n" in letter
-    assert "[empty:" not in letter
-
-
-def test_what_is_not_all_of_a_feature_says_so(
-    root: Path, pristine: Pristine, tmp_path: Path
-) -> None:
-    change(root, 'tests = "Some."', 'tests = "Some."\nleft_out = "The walk."')
-    letter = made(root, pristine)["0000-cover-letter.patch"]
-    assert "What is not in it\nThe walk.\n\n" in letter
-    assert "The figures are of all of it there" in letter
-    wanted = order(["freeze"], BASE, Reader.UPSTREAM, root)
-    with pytest.raises(UsageError, match="not all of freeze"):
-        measured_in(run_folder(tmp_path / "run", "freeze"), wanted, root)
-
-
-def test_it_has_to_be_a_run_of_that(root: Path, tmp_path: Path) -> None:
-    wanted = order(["freeze"], BASE, Reader.UPSTREAM, root)
-    assert measured_in(
-        run_folder(tmp_path / "run", "freeze"), wanted, root
-    ) == Measured("the table")
-    for other in (
-        run_folder(tmp_path / "other", "zfree"),
-        run_folder(tmp_path / "old", "freeze", "6.1"),
-    ):
-        with pytest.raises(UsageError, match="a run of"):
-            measured_in(other, wanted, root)
-    with pytest.raises(UsageError, match="no run"):
-        measured_in(tmp_path / "nowhere", wanted, root)
-    (tmp_path / "run/table.txt").unlink()
-    with pytest.raises(UsageError, match="cannot be read"):
-        measured_in(tmp_path / "run", wanted, root)
-    with pytest.raises(UsageError, match="for a cover letter"):
-        measured_in(tmp_path / "run", order(["freeze"], BASE, None, root), root)
 
 
 def test_a_feature_of_which_nobody_has_said_what_it_comes_to(root: Path) -> None:

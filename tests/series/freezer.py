@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A feature of a project that is made up, with a series for upstream."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lull.series.assemble import Reader, files, order, planner
+from lull.series.letter import Measured
+from lull.series.pristine import Pristine
+from tests.series.made import project, put, tree
+
+BASE = "6.12"
+
+SAYS = """
+[upstream]
+true = ["lull_freeze_on"]
+drop = ["lull_freeze_count"]
+skip = ["0001-call", "0003-compare"]
+tests = "Some."
+rename = { lull_freeze_wait = "freezer_wait" }
+[upstream.cover]
+title = "freezer: wait"
+text = "Why all of it."
+[[upstream.patch]]
+hooks = ["0002-wait"]
+steps = ["dead"]
+[upstream.patch.words]
+title = "freezer: wait for it"
+text = "Why."
+[[upstream.patch.declare]]
+file = "include/linux/freezer.h"
+after = "int freezer;"
+text = "int waits;"
+[[upstream.edit]]
+file = "kernel/freezer.c"
+old = "int nr, unused;"
+new = "int nr;"
+"""
+
+WAIT = """\
+Subject: [PATCH] freezer: let Lull wait
+
+Why, in all modes.
+
+diff --git a/kernel/freezer.c b/kernel/freezer.c
+--- a/kernel/freezer.c
++++ b/kernel/freezer.c
+@@ -14,2 +14,5 @@
+ line 14
++#include "lull_near.h"
++	if (lull_freeze_on())
++		lull_freeze_wait();
+ line 15
+"""
+
+COMPARE = """\
+Subject: [PATCH] freezer: compare
+
+Why.
+
+diff --git a/kernel/freezer.c b/kernel/freezer.c
+--- a/kernel/freezer.c
++++ b/kernel/freezer.c
+@@ -18,2 +18,3 @@
+ line 18
++lull_compare();
+ line 19
+"""
+
+NEAR = """\
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* For kernel/freezer.c: it waits (FZ5). */
+#ifdef CONFIG_LULL_FREEZE
+static void lull_freeze_wait(void)
+{
+	int nr, unused;
+
+	lull_freeze_count(FREEZE_WAITS, 1);
+}
+#else
+static void lull_freeze_wait(void) { }
+#endif
+"""
+
+
+def freezer(place: Path) -> Path:
+    """The project: its root."""
+    root = project(place)
+    room = root / "features/freeze"
+    put(room / "series.toml", (room / "series.toml").read_text() + SAYS)
+    put(room / "hooks/6.12/0002-wait.patch", WAIT)
+    put(room / "hooks/6.12/0003-compare.patch", COMPARE)
+    put(room / "kernel/kernel/lull_near.h", NEAR)
+    return root
+
+
+def freezer_tree(place: Path) -> Pristine:
+    """The kernel that it changes."""
+    tree(place)
+    put(place / "include/linux/freezer.h", "int freezer;\n")
+    return Pristine(place, "6.12.117")
+
+
+def made(
+    root: Path, pristine: Pristine, measured: Measured | None = None
+) -> dict[str, str]:
+    wanted = order(["freeze"], BASE, Reader.UPSTREAM, root)
+    steps = planner(wanted, root)(pristine.read)
+    found = files(wanted, steps, pristine, root, measured)
+    return {name: data.decode() for name, data in found.items()}
+
+
+def change(root: Path, old: str, new: str) -> None:
+    says = root / "features/freeze/series.toml"
+    assert old in says.read_text()
+    says.write_text(says.read_text().replace(old, new))
