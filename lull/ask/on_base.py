@@ -9,10 +9,10 @@ file is the same on all bases.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from lull.ask.catalog import full_params
 from lull.errors import LabError
@@ -25,10 +25,12 @@ class OnBase(Record):
     """One such file: what is otherwise than in feature.toml.
 
     ``native`` are modes; ``cases`` stand in for those of the same workload and
-    parameters, or come after all; ``expectations`` are all that is promised.
+    parameters, or come after all; ``expectations`` are all that is promised;
+    ``untried`` has trials of safety.toml that cannot come out there, and why.
     """
 
     native: tuple[str, ...] = ()
+    untried: dict[str, str] = Field(default_factory=dict)
     cases: tuple[CaseSpec, ...] = ()
     expectations: tuple[Expectation, ...] = ()
 
@@ -65,18 +67,33 @@ def native_modes(
     return found.native if found else ()
 
 
+def untried(name: str, base: Base, root: Path | None = None) -> Mapping[str, str]:
+    """The trials of the feature of that name that cannot come out on a base: why."""
+    found = _read(_path(name, base, root or repo_root()))
+    return found.untried if found else {}
+
+
+def _path(name: str, base: Base, root: Path) -> Path:
+    return root / "features" / name / "bases" / f"{base.name}.toml"
+
+
 def _load(feature: Feature, base: Base, root: Path) -> OnBase | None:
-    path = root / "features" / feature.name / "bases" / f"{base.name}.toml"
-    if not path.is_file():
-        return None
-    try:
-        found = OnBase.model_validate(tomllib.loads(path.read_text("utf-8")))
-    except (tomllib.TOMLDecodeError, ValidationError) as error:
-        raise LabError(f"not a feature on a base: {error}", where=str(path)) from error
-    unknown = [name for name in found.native if name not in feature.mode_names[1:]]
+    path = _path(feature.name, base, root)
+    found = _read(path)
+    known = feature.mode_names[1:]
+    unknown = [name for name in found.native if name not in known] if found else []
     if unknown:
         raise LabError(f"native: no mode {unknown[0]!r}", where=str(path))
     return found
+
+
+def _read(path: Path) -> OnBase | None:
+    if not path.is_file():
+        return None
+    try:
+        return OnBase.model_validate(tomllib.loads(path.read_text("utf-8")))
+    except (tomllib.TOMLDecodeError, ValidationError) as error:
+        raise LabError(f"not a feature on a base: {error}", where=str(path)) from error
 
 
 def _cases(feature: Feature, found: OnBase) -> Iterator[CaseSpec]:

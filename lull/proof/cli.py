@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from lull.ask.on_base import untried
 from lull.ask.presence import select_on, why_not_tried
 from lull.errors import ExpectationMissed
 from lull.host.progress import open_progress
@@ -50,7 +51,12 @@ def _soakable_on(base: str, features: Iterable[str]) -> tuple[Trial, ...]:
     if names:
         select_on(record, names)
     found = soakable(of_features(trials(), names))
-    return tuple(t for t in found if not why_not_tried((t.feature, *t.needs), record))
+    return tuple(
+        trial
+        for trial in found
+        if not why_not_tried((trial.feature, *trial.needs), record)
+        and trial.name not in untried(trial.feature, record)
+    )
 
 
 def proofs_command(

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from lull.ask.catalog import ROOMS
+from lull.ask.on_base import untried
 from lull.ask.presence import why_not_tried
 from lull.host.files import repo_root
 from lull.kernels.bases import DEFAULT_BASE, Base, load_base
@@ -114,6 +115,8 @@ def _skip_absent(items: list[pytest.Item], base: Base) -> None:
     reasons: dict[tuple[str, ...], str] = {}
     for item in items:
         if isinstance(item, TrialItem):
+            if why := untried(item.trial.feature, base).get(item.trial.name):
+                item.add_marker(pytest.mark.skip(reason=f"not on {base.name}: {why}"))
             names: tuple[str, ...] = (item.trial.feature, *item.trial.needs)
         else:
             inside = (item.path.relative_to(r) for r in rooms if r in item.path.parents)

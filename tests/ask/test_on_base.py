@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from lull.ask.catalog import ROOMS, features, full_params
-from lull.ask.on_base import native_modes, on_base
+from lull.ask.on_base import native_modes, on_base, untried
 from lull.errors import LabError
 from lull.kernels.bases import Base, base_names, load_base
 from lull.kernels.inputs import is_on
 from lull.model import Expectation, Feature
+from lull.proof.trial import trials
 from tests import synthetic
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -95,6 +96,9 @@ def test_the_project_s_own_promise_what_is_measured_there() -> None:
         assert is_on(path.parents[1], path.stem)
         feature = on_base(known[path.parents[1].name], load_base(path.stem))
         assert "lull" in feature.mode_names
+        name = feature.name
+        tried = {trial.name for trial in trials(ROOT) if trial.feature == name}
+        assert untried(name, load_base(path.stem)).keys() <= tried
         for item in feature.expectations:
             assert {item.mode, item.to} <= set(feature.mode_names)
             assert item.metric in feature.metrics

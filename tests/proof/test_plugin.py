@@ -285,6 +285,18 @@ def test_workers_share_and_one_counts(run: Run, pytester: pytest.Pytester) -> No
     run(*words).assert_outcomes(failed=4)
 
 
+def test_a_trial_that_cannot_come_out_on_a_base_is_skipped_and_says_why(
+    run: Run, guests: Guests, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    why = {"A without b": "its b is the kernel's own"}
+    monkeypatch.setattr(plugin, "untried", lambda name, base: why)
+    monkeypatch.setattr(plugin, "why_not_tried", lambda names, base: "")
+    done = run("-rs", "f")
+    done.assert_outcomes(passed=1, skipped=1)
+    assert f"not on {DEFAULT_BASE}: its b is the kernel's own" in done.stdout.str()
+    assert guests.names == ["A"]
+
+
 def test_what_is_not_on_the_base_is_skipped_and_says_why(
     run: Run, guests: Guests, monkeypatch: pytest.MonkeyPatch
 ) -> None:
