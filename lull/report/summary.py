@@ -264,6 +264,9 @@ def _promise(
     )
     if ok and not apart and _of_a_difference(item):
         return promise.model_copy(update={"text": text + NOT_SHOWN})
+    if not ok and not apart and item.control:
+        # Boots of one kernel differ by more than the bounds.
+        return promise.model_copy(update={"text": text + NOT_SHOWN, "ok": True})
     return promise.model_copy(update={"ok": ok})
 
 
@@ -278,7 +281,8 @@ def _measured(
     item: Expectation, samples: Sequence[Sample], clock: Clock
 ) -> tuple[float | None, bool]:
     """What the bounds are held against, None where it was not measured; and
-    whether a difference is shown, where it is of two sides."""
+    whether a difference is shown, where it is of two sides. Of a control it is
+    where the interval is to one side of 1, of however few boots."""
     values = values_of(samples, item.mode, item.metric, Arm.LULL, clock)
     if item.every:
         each = [
@@ -297,7 +301,9 @@ def _measured(
         return None, False
     compare = _control if item.control else stats.compare
     found = compare(values, base)
-    return found.ratio, found.significant
+    if item.control and found.ci95 is not None:
+        return found.ratio, not found.ci95[0] <= 1 <= found.ci95[1]
+    return found.ratio, item.control or found.significant
 
 
 def promise_text(item: Expectation) -> str:

@@ -61,7 +61,7 @@ class Letter:
         if any(patch.steps for patch in self.says.patch):
             parts += [self._brings(), self._steps(), self._how()]
         parts.append(
-            f"Tests\n{self.says.tests.strip()}\n"
+            f"Tests\n{self.says.tests.strip()}\n{_NOT_AS_IS}\n"
             f"All of them: make proof FEATURE={self.name} BASE={self.base}"
         )
         return self.says.cover.title, "\n\n".join(parts)
@@ -130,4 +130,7 @@ _MOST = (
     " less with it. A step of several patches is whole with the last of them."
 )
 _NO_STEPS = "[empty: in no run that was named. It is of:"
+_NOT_AS_IS = """\
+That is this code behind a switch, beside what the kernel does now. Without
+the switch, as it stands here, it was compiled after each patch, and not run."""
 _OF_ALL = "\nThe figures are of all of it there, what is not in this series included."

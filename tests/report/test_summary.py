@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import jsonschema
@@ -132,6 +132,34 @@ def test_the_control_notices_a_kernel_that_became_slower() -> None:
     # The row is read the other way round: untouched to mode stock.
     row = rows(made)["zombies", "total", "stock", Arm.STOCK]
     assert row.ratio == pytest.approx(1 / 1.02)
+
+
+def test_the_control_is_broken_by_a_difference_that_is_shown() -> None:
+    # Boots of either kernel are 4% apart, and the medians by chance 2%.
+    def boots(arm: Arm, costs: Sequence[float]) -> list[Sample]:
+        return [
+            sample
+            for seed, cost in enumerate(costs)
+            for sample in synthetic.samples(
+                [seed], cost={**synthetic.COST, "stock": cost}, arm=arm, noise=0
+            )
+        ]
+
+    untouched = boots(Arm.STOCK, [396, 392, 408, 392, 408, 396])
+    made = summarise(
+        [synthetic.feature()],
+        [*boots(Arm.LULL, [404, 392, 408, 404, 408, 404]), *untouched],
+        synthetic.meta(),
+    )
+    control = made.expectations[1]
+    assert control.measured == pytest.approx(1.02, abs=0.005)
+    assert control.ok and control.text.endswith(": no difference shown")
+    made = summarise(
+        [synthetic.feature()],
+        [*boots(Arm.LULL, [412, 412, 412, 412, 412, 416]), *untouched],
+        synthetic.meta(),
+    )
+    assert not made.expectations[1].ok
 
 
 def test_the_control_compares_the_seeds_that_both_kernels_ran() -> None:

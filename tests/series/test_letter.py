@@ -26,6 +26,8 @@ def test_a_cover_letter_has_the_places_of_what_was_not_measured(
     for part in ("Why all of it.", "[empty: no run was named", "[empty: in no run"):
         assert part in letter
     assert "lull run freeze --base 6.12 --clock insn --ablate" in letter
+    assert "\nTests\nSome.\n" in letter
+    assert "compiled after each patch, and not run." in letter
     assert "1 file" in letter or "2 files" in letter
     assert "***" not in letter
 
