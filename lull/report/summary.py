@@ -281,8 +281,8 @@ def _measured(
     item: Expectation, samples: Sequence[Sample], clock: Clock
 ) -> tuple[float | None, bool]:
     """What the bounds are held against, None where it was not measured; and
-    whether a difference is shown, where it is of two sides. Of a control it is
-    where the interval is to one side of 1, of however few boots."""
+    whether a difference is shown, where it is of two sides. Of a control whose
+    boots are too few for the test it is where the interval is to one side of 1."""
     values = values_of(samples, item.mode, item.metric, Arm.LULL, clock)
     if item.every:
         each = [
@@ -301,9 +301,10 @@ def _measured(
         return None, False
     compare = _control if item.control else stats.compare
     found = compare(values, base)
-    if item.control and found.ci95 is not None:
-        return found.ratio, not found.ci95[0] <= 1 <= found.ci95[1]
-    return found.ratio, item.control or found.significant
+    if item.control and min(len(values), len(base)) < stats.MIN_EACH:
+        within = found.ci95 is not None and found.ci95[0] <= 1 <= found.ci95[1]
+        return found.ratio, not within
+    return found.ratio, found.significant
 
 
 def promise_text(item: Expectation) -> str:
