@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* For mm/swapfile.c, behind __swap_entries_free(). */
+/* For mm/swapfile.c, before free_swap_and_cache_nr(). */
 #ifdef CONFIG_LULL_ZFREE
 
 /*
@@ -13,37 +13,42 @@
 #define LULL_SWAP_IDS_STAY	true
 #endif
 
+/* A run that crosses into another cluster. */
+static inline bool lull_swap_is_cut(swp_entry_t entry, int nr)
+{
+	return lull_zfree_ranges() && lull_zfree_by(LULL_ZFREE_BY_CLUSTERS) &&
+	       nr > SWAPFILE_CLUSTER - swp_offset(entry) % SWAPFILE_CLUSTER &&
+	       LULL_SWAP_IDS_STAY;
+}
+
 /*
- * A run that crosses into another cluster is not for stock's quick way, which
- * would free all of it slot by slot: go cluster by cluster. No lock is held from
- * one to the next, as between two runs: the slots of the rest are still ours,
- * and of the cgroup that they were read with.
+ * It is not for stock's quick way, which would free all of it slot by slot: go
+ * cluster by cluster, with pieces that cross nowhere and do not come here again.
+ * No lock is held from one to the next, as between two runs: the slots of the
+ * rest are still ours, and of the cgroup that they were read with.
  */
-static bool lull_swap_entries_free(struct swap_info_struct *si,
-				   swp_entry_t entry, int nr)
+static noinline void lull_swap_free_pieces(swp_entry_t entry, int nr)
 {
 	unsigned long offset = swp_offset(entry), end = offset + nr, next;
 	unsigned int type = swp_type(entry);
-	bool has_cache = false;
-
-	if (!lull_zfree_ranges() || !lull_zfree_by(LULL_ZFREE_BY_CLUSTERS) ||
-	    !LULL_SWAP_IDS_STAY)
-		return __swap_entries_free(si, entry, nr);
 
 	lull_zfree_count(LULL_ZFREE_CUTS, (end - 1) / SWAPFILE_CLUSTER -
 					  offset / SWAPFILE_CLUSTER);
 	for (; offset < end; offset = next) {
 		next = min(end, ALIGN(offset + 1, SWAPFILE_CLUSTER));
-		has_cache |= __swap_entries_free(si, swp_entry(type, offset),
-						 next - offset);
+		free_swap_and_cache_nr(swp_entry(type, offset), next - offset);
 		if (!lull_zfree_guarded(LULL_ZFREE_PIECES) && next < end)
-			__swap_entries_free(si, swp_entry(type, next - 1), 1);
+			free_swap_and_cache_nr(swp_entry(type, next - 1), 1);
 	}
-	return has_cache;
 }
 
 #else /* !CONFIG_LULL_ZFREE */
 
-#define lull_swap_entries_free __swap_entries_free
+static inline bool lull_swap_is_cut(swp_entry_t entry, int nr)
+{
+	return false;
+}
+
+static inline void lull_swap_free_pieces(swp_entry_t entry, int nr) { }
 
 #endif /* CONFIG_LULL_ZFREE */
