@@ -62,9 +62,10 @@ def test_hooks_of_other_bases_apply_and_compile(
             assert parse_config(config.read_text())["CONFIG_LULL_DEBUG"] == "y"
             make(tree, tmp_path, "-j2", OURS, *hooked(base))
         ours = tmp_path / OURS
-        assert "lull_freeze_pass" in symbols(ours / "freeze/freeze.o")
         there = {path.parent.name for path in ours.glob("*/*.o")}
         assert there == set(inputs.features)
+        if "freeze" in there:
+            assert "lull_freeze_pass" in symbols(ours / "freeze/freeze.o")
 
 
 def symbols(program: Path) -> str:

@@ -13,6 +13,7 @@ from lull.kernels.inputs import gather
 from lull.model import Arm
 from lull.proof.stamps import Stamps
 from tests.kernel_trees import (
+    BASE,
     OURS,
     checkpatch,
     configure,
@@ -49,11 +50,16 @@ def test_new_files_pass_checkpatch(stamp: Stamps) -> None:
 @pytest.mark.parametrize("base", base_names())
 def test_hooks_pass_checkpatch(base: str, stamp: Stamps) -> None:
     hooks = gather(ROOT, base, Arm.LULL).hooks
-    assert len(hooks) >= 6
+    # Another base may have the frame alone yet.
+    assert len(hooks) >= (6 if base == BASE else 1)
     with stamp(kernel_parts(Arm.LULL, ME, base=base)) as new:
         # Whoever sends one adds their own sign-off.
+        words = ["--no-signoff"]
+        if base != BASE:
+            # The list is of one kernel: another may write what that only reads.
+            words += ["--ignore", "CONST_STRUCT"]
         wanted = [hook for hook in hooks if new]
-        found = [line for hook in wanted for line in checkpatch("--no-signoff", hook)]
+        found = [line for hook in wanted for line in checkpatch(*words, hook)]
         assert not found, "\n".join(found)
 
 
