@@ -123,9 +123,10 @@ int zram_start(struct zram *zram, const struct zram_options *options)
 
 int zswap_start(const char *algorithm)
 {
-	/* The pool is made anew with each: the last of them counts. */
-	if (knob_write(ZSWAP "zpool", "zsmalloc") < 0 ||
-	    knob_write(ZSWAP "compressor", algorithm) < 0 ||
+	/* Kernels that have other pools. It is made anew with each: the last counts. */
+	if (!access(ZSWAP "zpool", F_OK) && knob_write(ZSWAP "zpool", "zsmalloc") < 0)
+		return -1;
+	if (knob_write(ZSWAP "compressor", algorithm) < 0 ||
 	    knob_write(ZSWAP "max_pool_percent", "50") < 0)
 		return -1;
 	return knob_write(ZSWAP "enabled", "Y");
