@@ -28,7 +28,8 @@ BOOTS = {
 
 YEARS = 4 * 365 * 24 * 3600  #: seconds, that the guest's date is after the lab's
 
-_PLACEHOLDERS = Wiring(
+#: For a command line that nobody runs as it is.
+PLACEHOLDERS = Wiring(
     initramfs=Path("INITRD"),
     console=Path("CONSOLE"),
     results=Path("RESULTS"),
@@ -162,7 +163,7 @@ def describe(request: Request) -> list[str]:
         )
         lines += [f"#   {line}" for line in job_text(item.job).splitlines()]
         start = start_of(item.scenario, image, request.clock, item.job.seed)
-        words = guest_command(start, _PLACEHOLDERS, Path("JOB"), "tcg")
+        words = guest_command(start, PLACEHOLDERS, Path("JOB"), "tcg")
         lines.append(shlex.join(words))
     return lines
 
