@@ -129,9 +129,9 @@ def measure(request: Request, progress: Progress) -> Result:
                 f"boot {number + 1} of {len(planned)}: {item.title}, "
                 f"{request.clock} clock"
             )
-            own = files[item.scenario.name]
+            own, before = files[item.scenario.name], len(run.notes)
             _one(run, _Boot(request, guest, own, item, number))
-            for note in run.notes[-1:]:
+            for note in run.notes[before:]:
                 progress.note(note)
     return _report(request, run, env, accel)
 
