@@ -224,7 +224,7 @@ ask_all() {
 	echo $asked >$mounts/nfs/nfs && [ "$(cat $mounts/nfs/nfs)" = $asked ] ||
 		no_answer nfs-server
 	[ "${browser:-0}" = 0 ] ||
-		ask 9222 'GET /json/version HTTP/1.0\r\nHost: localhost\r\n\r\n' Browser ||
+		ask 9222 'GET /json/version HTTP/1.1\r\nHost: localhost\r\n\r\n' Browser ||
 		no_answer chromium-headless-shell lull-browser
 	[ "$(systemctl is-active lull-strace)" = active ] ||
 		fail "strace has ended" lull-strace

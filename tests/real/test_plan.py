@@ -144,6 +144,7 @@ def test_wrong_words_are_refused_before_anything_is_built() -> None:
         (["containers", "--clock", "sundial"], "unknown clock"),
         (["containers", "--debian", "--mode", "lull"], "needs a kernel with Lull"),
         (["containers", "--debian", "--packages", "x"], "takes no --packages"),
+        (["containers", "--debian", "--clock", "insn"], "does not come up on insn"),
     ):
         with pytest.raises(UsageError, match=what):
             lull("measure", *words)
