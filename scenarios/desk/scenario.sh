@@ -12,7 +12,7 @@ kept=/srv/kept
 mounts=/mnt
 
 # When the machine's clock is to wake it: so many seconds from then.
-ahead=3
+ahead=6
 
 check() {
 	# To idle would be what laptops do; from that QEMU's clock wakes nobody.

@@ -237,7 +237,7 @@ def test_a_round_is_a_suspend_by_systemd(tmp_path: Path) -> None:
         *("stock", "stock", "lull", "stock")
     ]
     assert (tmp_path / "power/mem_sleep").read_text() == "deep\n"
-    assert (tmp_path / "alarm").read_text() == "+3\n"
+    assert (tmp_path / "alarm").read_text() == "+6\n"
     assert (tmp_path / "tracing/tracing_on").read_text() == "0\n"
     assert "worker_processes 16;" in (tmp_path / "etc/nginx/nginx.conf").read_text()
     assert "--unit=lull-agent-2 ssh-agent" in asked and "lull-agent-3" not in asked
