@@ -90,6 +90,11 @@ def measure_command(
     for one in () if debian else chosen:
         need_on(one.feature, record)
     which = check_clock(clock)
+    if debian and which is Clock.INSN:
+        raise UsageError(
+            "Debian's own kernel does not come up on insn: it stops at its second CPU",
+            hint="--clock wall, or a kernel with Lull",
+        )
     count = seeds or BOOTS[which, quick]
     request = Request(
         scenarios=chosen,

@@ -45,7 +45,6 @@ from lull.report.summary import RunMeta, summarise
 from lull.report.table import render
 from lull.runs.rundir import Env, KernelFacts, RunDir, commit, host
 from lull.vm.accel import choose, qemu_version
-from lull.vm.command import Wiring
 from lull.vm.machine import RESULTS, require_qemu
 
 PACKAGES = "packages.txt"  #: in the run's folder: versions of all in the guest
@@ -61,6 +60,32 @@ class Result:
     tables: str
     folder: Path
     failures: tuple[Failure, ...]
+
+
+@dataclass(frozen=True)
+class _Guest:
+    """What all boots start, and what its list of packages says."""
+
+    start: Start
+    listed: str
+    release: str
+
+    @classmethod
+    def of(cls, image: Image) -> _Guest:
+        listed = image.packages.read_text("utf-8")
+        start = Start(image.kernel, image.initrd, image.disk)
+        return cls(start, listed, asked.release(listed))
+
+
+@dataclass(frozen=True)
+class _Boot:
+    """One boot: which it is, of which guest, with which files beside its job."""
+
+    request: Request
+    guest: _Guest
+    files: Mapping[str, Path]
+    item: Planned
+    number: int
 
 
 @dataclass
@@ -93,7 +118,8 @@ def measure(request: Request, progress: Progress) -> Result:
     names = [one.name for one in request.scenarios]
     run = _Run(RunDir.create(names, request.clock, request.output))
     require_disk(run.folder.path, _NEED_DISK, "a run's folder", "-o DIR")
-    env = _environment(request, image, accel)
+    guest = _Guest.of(image)
+    env = _environment(request, guest, accel)
     run.folder.write_env(env)
     shutil.copyfile(image.packages, run.folder.path / PACKAGES)
     files = {one.name: files_of(one) for one in request.scenarios}
@@ -103,8 +129,9 @@ def measure(request: Request, progress: Progress) -> Result:
                 f"boot {number + 1} of {len(planned)}: {item.title}, "
                 f"{request.clock} clock"
             )
-            _one(run, item, number, image, files[item.scenario.name], request)
-            for note in run.notes[-1:]:
+            own, before = files[item.scenario.name], len(run.notes)
+            _one(run, _Boot(request, guest, own, item, number))
+            for note in run.notes[before:]:
                 progress.note(note)
     return _report(request, run, env, accel)
 
@@ -124,22 +151,16 @@ def image_of(request: Request, progress: Progress) -> Image:
         return installed(cache, debs, progress, more())
 
 
-def _one(
-    run: _Run,
-    item: Planned,
-    number: int,
-    image: Image,
-    files: Mapping[str, Path],
-    request: Request,
-) -> None:
+def _one(run: _Run, of: _Boot) -> None:
     """A boot, and on insn the first of a scenario's once more: is it the same?"""
+    request, item = of.request, of.item
     name, seed = item.scenario.name, item.job.seed
     try:
-        first = _boot(run, item, number, image, files, request)
+        first = _boot(run, of)
         run.folder.append(first)
         run.samples += first
         if request.clock is Clock.INSN and seed == request.seeds[0]:
-            again = _boot(run, item, number, image, files, request)
+            again = _boot(run, of)
             other = differences(first, again)
             run.notes.append(
                 f"{name}, seed {seed}, booted twice: "
@@ -153,40 +174,30 @@ def _one(
         run.failures[name] = Failure(name, error)
 
 
-def _boot(
-    run: _Run,
-    item: Planned,
-    number: int,
-    image: Image,
-    files: Mapping[str, Path],
-    request: Request,
-) -> tuple[Sample, ...]:
-    one, seed = item.scenario, item.job.seed
-    start = asked.start_of(
-        one, Start(image.kernel, image.initrd, image.disk), request.clock, seed
-    )
-    listed = image.packages.read_text("utf-8")
+def _boot(run: _Run, of: _Boot) -> tuple[Sample, ...]:
+    one, seed = of.item.scenario, of.item.job.seed
+    start = asked.start_of(one, of.guest.start, of.request.clock, seed)
     with (
-        run.folder.boot_folder(number, Arm.LULL, seed) as place,
+        run.folder.boot_folder(of.number, Arm.LULL, seed) as place,
         tempfile.TemporaryDirectory(prefix="lull-plan-") as scratch,
     ):
         texts = {
-            "plan": job_text(item.job),
-            "release": asked.release(listed) + "\n",
-            "versions": asked.versions(listed, one),
+            "plan": job_text(of.item.job),
+            "release": f"{of.guest.release}\n",
+            "versions": asked.versions(of.guest.listed, one),
         }
         for name, text in texts.items():
             (Path(scratch) / name).write_text(text, "utf-8")
         more_files = {name: Path(scratch) / name for name in texts}
         driver = (repo_root() / DRIVER).read_text("utf-8")
         try:
-            boot(start, driver, place, {**files, **more_files}, one.guest.limit_s)
+            boot(start, driver, place, {**of.files, **more_files}, one.guest.limit_s)
         except LullError as error:
-            stream = stream_of(_raw(place), boot=number, seed=seed)
+            stream = stream_of(_raw(place), boot=of.number, seed=seed)
             raise named(error, stream, one.name) from error
-        stream = stream_of(_raw(place), boot=number, seed=seed)
+        stream = stream_of(_raw(place), boot=of.number, seed=seed)
         run.hello = run.hello or stream.hello
-        return samples_of(stream, item.job, str(place))
+        return samples_of(stream, of.item.job, str(place))
 
 
 def _raw(place: Path) -> bytes:
@@ -223,16 +234,9 @@ def _report(request: Request, run: _Run, env: Env, accel: str) -> Result:
     return Result(summary, tables, run.folder.path, failures)
 
 
-def _environment(request: Request, image: Image, accel: str) -> Env:
-    one = request.scenarios[0]
-    start = asked.start_of(
-        one,
-        Start(image.kernel, image.initrd, image.disk),
-        request.clock,
-        request.seeds[0],
-    )
-    wiring = Wiring(*(Path(n) for n in ("INITRD", "CONSOLE", "RESULTS", "QMP")))
-    kernel = asked.release(image.packages.read_text("utf-8"))
+def _environment(request: Request, guest: _Guest, accel: str) -> Env:
+    one, seed = request.scenarios[0], request.seeds[0]
+    start = asked.start_of(one, guest.start, request.clock, seed)
     return Env(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         base=DEBIAN if request.bare else request.base,
@@ -244,11 +248,11 @@ def _environment(request: Request, image: Image, accel: str) -> Env:
         quick=request.quick,
         kernels={
             str(Arm.LULL): KernelFacts(
-                arm=Arm.LULL, version=kernel, digest=sha256(image.kernel)
+                arm=Arm.LULL, version=guest.release, digest=sha256(guest.start.kernel)
             )
         },
         qemu=qemu_version(),
-        qemu_command=tuple(guest_command(start, wiring, Path("JOB"))),
+        qemu_command=tuple(guest_command(start, asked.PLACEHOLDERS, Path("JOB"))),
         commands=(tuple(repeat_command(request)),),
         commit=commit(repo_root()),
         host=host(),

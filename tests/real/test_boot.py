@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Real programs in a real Debian, on its own kernel, in a short form."""
+"""Real programs in a real Debian, on its own kernel and with Lull, in a short form."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from lull.errors import CannotRun
 from lull.host.progress import open_progress
 from lull.model import Clock
 from lull.real import run as real
-from lull.real.catalog import Scenario, select
+from lull.real.catalog import Scenario, scenarios, select
 from lull.real.plan import Request
 from lull.real.programs import files_of
 from lull.real.run import measure
@@ -63,3 +64,29 @@ def test_one_dies_and_is_named_and_the_other_is_measured(
     modes = {row.mode for row in result.summary.rows}
     assert modes == {"stock", "favordynmods", "expedited"}
     assert "crun\t" in (result.folder / "packages.txt").read_text()
+
+
+@pytest.mark.proof
+@pytest.mark.seconds(4800)
+def test_each_is_measured_in_all_its_modes(tmp_path: Path) -> None:
+    request = Request(
+        scenarios=scenarios(),
+        base="6.12",
+        clock=Clock.WALL,
+        quick=True,
+        seeds=(1,),
+        output=tmp_path / "run",
+    )
+    with open_progress() as progress:
+        try:
+            result = measure(request, progress)
+        except CannotRun as error:
+            pytest.skip(str(error))
+    assert result.failures == ()
+    assert "lull" in result.summary.kernel
+    for one in request.scenarios:
+        rows = [row for row in result.summary.rows if row.feature == one.name]
+        assert {row.mode for row in rows} == set(one.feature.mode_names)
+        for headline in one.feature.headlines:
+            found = [row for row in rows if row.metric == headline.metric]
+            assert found and all(row.median > 0 for row in found)

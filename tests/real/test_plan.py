@@ -86,6 +86,13 @@ def test_a_boot_has_all_modes_in_mirrored_turns(tmp_path: Path) -> None:
             assert case.order[:6] == case.order[:6][::-1]
 
 
+def test_on_insn_a_boot_has_each_mode_once(tmp_path: Path) -> None:
+    planned = plan(request_of(tmp_path, clock=Clock.INSN, seeds=tuple(range(1, 7))))
+    orders = {case.order for item in planned for case in item.job.cases}
+    assert {tuple(sorted(order)) for order in orders} == {("lull", "quick", "stock")}
+    assert len(orders) > 1
+
+
 def test_without_lull_there_are_its_bare_modes(tmp_path: Path) -> None:
     planned = plan(request_of(tmp_path, bare=True))
     orders = [case.order for item in planned for case in item.job.cases]
@@ -137,6 +144,7 @@ def test_wrong_words_are_refused_before_anything_is_built() -> None:
         (["containers", "--clock", "sundial"], "unknown clock"),
         (["containers", "--debian", "--mode", "lull"], "needs a kernel with Lull"),
         (["containers", "--debian", "--packages", "x"], "takes no --packages"),
+        (["containers", "--debian", "--clock", "insn"], "does not come up on insn"),
     ):
         with pytest.raises(UsageError, match=what):
             lull("measure", *words)

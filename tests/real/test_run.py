@@ -174,15 +174,18 @@ def test_the_status_is_the_failures_own_where_they_agree() -> None:
     assert "measured to the end: c" in str(failed([hung], ["c"]))
 
 
-def test_on_insn_the_first_boot_is_made_twice(guest: Guest, tmp_path: Path) -> None:
+def test_on_insn_the_first_boot_is_made_twice(
+    guest: Guest, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     with open_progress() as progress:
         result = measure(ask(tmp_path, Clock.INSN), progress)
     assert guest.boots == [
         *("amble 1", "amble 1", "walk 1", "walk 1", "amble 2", "walk 2")
     ]
+    assert capsys.readouterr().err.count("booted twice") == 2
     table = (result.folder / "table.txt").read_text()
     assert "walk, seed 1, booted twice: every sample is the same" in table
-    assert len(read_results(result.folder / "results.jsonl")[0]) == 4 * (6 + 12)
+    assert len(read_results(result.folder / "results.jsonl")[0]) == 4 * 2 * 3
 
 
 def test_it_says_what_is_not_the_same(guest: Guest, tmp_path: Path) -> None:

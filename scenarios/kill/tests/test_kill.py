@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -33,9 +36,9 @@ def programs() -> dict[str, Path]:
 class Redis(threading.Thread):
     """Takes SET, as far as `fill` asks for it."""
 
-    def __init__(self, path: Path, answer: bytes = b"+OK\r\n") -> None:
+    def __init__(self, path: Path) -> None:
         super().__init__(daemon=True)
-        self.answer = answer
+        self.answer = b"+OK\r\n"
         self.values: dict[str, bytes] = {}
         self.sets = 0
         self.door = socket.socket(socket.AF_UNIX)
@@ -63,6 +66,13 @@ class Redis(threading.Thread):
                 file.flush()
 
 
+@pytest.fixture
+def redis(tmp_path: Path) -> Redis:
+    made = Redis(tmp_path / "s")
+    made.start()
+    return made
+
+
 def fill(
     programs: dict[str, Path], place: Path, *words: str
 ) -> subprocess.CompletedProcess[str]:
@@ -71,10 +81,8 @@ def fill(
 
 
 def test_values_are_its_own_and_compress_to_about_a_half(
-    programs: dict[str, Path], tmp_path: Path
+    programs: dict[str, Path], tmp_path: Path, redis: Redis
 ) -> None:
-    redis = Redis(tmp_path / "s")
-    redis.start()
     done = fill(programs, tmp_path / "s", "new", "100", "100", "4000", "1")
     redis.join(10)
     assert (done.returncode, done.stderr) == (0, "")
@@ -85,10 +93,8 @@ def test_values_are_its_own_and_compress_to_about_a_half(
 
 
 def test_again_gives_some_keys_values_of_other_sizes(
-    programs: dict[str, Path], tmp_path: Path
+    programs: dict[str, Path], tmp_path: Path, redis: Redis
 ) -> None:
-    redis = Redis(tmp_path / "s")
-    redis.start()
     done = fill(programs, tmp_path / "s", "again", "100", "130", "4000", "7")
     redis.join(10)
     assert done.returncode == 0 and redis.sets == 130
@@ -98,10 +104,9 @@ def test_again_gives_some_keys_values_of_other_sizes(
 
 
 def test_what_redis_says_instead_is_told(
-    programs: dict[str, Path], tmp_path: Path
+    programs: dict[str, Path], tmp_path: Path, redis: Redis
 ) -> None:
-    redis = Redis(tmp_path / "s", b"-OOM command not allowed\r\n")
-    redis.start()
+    redis.answer = b"-OOM command not allowed\r\n"
     done = fill(programs, tmp_path / "s", "new", "100", "100", "4000", "1")
     assert (done.returncode, done.stderr) == (1, "redis: -OOM command not allowed\n")
     done = fill(programs, tmp_path / "nobody", "new", "1", "1", "4", "1")
@@ -109,8 +114,10 @@ def test_what_redis_says_instead_is_told(
 
 
 @pytest.fixture
-def victim() -> subprocess.Popen[bytes]:
-    return subprocess.Popen(["sleep", "60"])
+def victim() -> Iterator[subprocess.Popen[bytes]]:
+    with subprocess.Popen(["sleep", "60"]) as sleeper:
+        yield sleeper
+        sleeper.kill()
 
 
 def killed(
@@ -182,7 +189,7 @@ REDIS = """\
 exec 3>&- 4>&-
 echo "$*" >>asked
 sleep 60 </dev/null >/dev/null 2>&1 &
-echo $! >pid
+echo $! >pid && echo $! >>pids
 python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("redis.sock")'
 echo 900000000 4000000 5000000 >stat.new && mv stat.new zram/mm_stat
 (
@@ -190,13 +197,24 @@ echo 900000000 4000000 5000000 >stat.new && mv stat.new zram/mm_stat
 		sleep 0.05
 	done
 	echo 0 0 0 >stat.new && mv stat.new zram/mm_stat
-) </dev/null >/dev/null 2>&1 &"""
+) </dev/null >/dev/null 2>&1 &
+echo $! >>pids"""
 
 SYSTEMCTL = """\
 case $1 in
 is-active) cat active ;;
 show) cat pid ;;
 esac"""
+
+
+@pytest.fixture(autouse=True)
+def nobody_is_left(tmp_path: Path) -> Iterator[None]:
+    """Who stands for a Redis ends with the test, whatever has come of it."""
+    yield
+    pids = tmp_path / "pids"
+    for pid in pids.read_text().split() if pids.is_file() else ():
+        with suppress(ProcessLookupError):
+            os.kill(int(pid), signal.SIGKILL)
 
 
 def played(folder: Path, programs: dict[str, Path], **stubs: str) -> tuple[int, Stream]:
