@@ -15,6 +15,7 @@ from pathlib import Path
 
 from lull.errors import GuestFailed
 from lull.guest.image import DISK_MB, make_disk
+from lull.guest.wake import attended
 from lull.host.programs import tail
 from lull.model import Clock
 from lull.vm.accel import choose
@@ -187,10 +188,8 @@ async def _live(
         path.unlink(missing_ok=True)
     limit = limit_s * host_factor()
     gave_up = None
-    # QEMU wants somebody to listen. A guest that powers off needs no word from us.
-    server = await asyncio.start_unix_server(_say_nothing, wiring.qmp)
     log = folder / "qemu.log"
-    try:
+    async with attended(wiring.qmp):
         with log.open("wb") as stderr:
             process = await asyncio.create_subprocess_exec(
                 *command,
@@ -209,8 +208,6 @@ async def _live(
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
                 await process.wait()
-    finally:
-        server.close()
     return Ending(
         results=_bytes(wiring.results),
         console=_bytes(wiring.console),
@@ -220,13 +217,6 @@ async def _live(
         reason="",
         events=(),
     )
-
-
-async def _say_nothing(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-) -> None:
-    await reader.read()
-    writer.close()
 
 
 def _bytes(path: Path) -> bytes:

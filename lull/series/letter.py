@@ -131,6 +131,6 @@ _MOST = (
 )
 _NO_STEPS = "[empty: in no run that was named. It is of:"
 _NOT_AS_IS = """\
-That is this code behind a switch, beside what the kernel does now. Without
-the switch, as it stands here, it was compiled after each patch, and not run."""
+That is this code behind a switch, beside what the kernel does now. As it
+stands here, without it, it was compiled after each patch, and not run."""
 _OF_ALL = "\nThe figures are of all of it there, what is not in this series included."

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A guest that nothing wakes is woken by the host."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from qemu.qmp import QMPClient, QMPError
+
+from lull.guest import wake
+from lull.guest.boot import Start, boot
+from lull.guest.image import base_image
+from lull.host.progress import open_progress
+from lull.kernels.cache import Cache
+
+SLEEP = """\
+echo deep >/sys/power/mem_sleep
+echo 0 >/sys/class/rtc/rtc0/wakealarm
+for n in 1 2; do
+    echo mem >/sys/power/state
+    echo "awake $n: $(cat /sys/power/suspend_stats/success)"
+done
+"""
+
+
+def test_a_qemu_that_never_comes_or_goes_at_once_is_no_matter(tmp_path: Path) -> None:
+    async def nobody() -> None:
+        async with wake.attended(tmp_path / "qmp"):
+            pass
+
+    async def somebody() -> None:
+        async with wake.attended(tmp_path / "other"):
+            _, writer = await asyncio.open_unix_connection(tmp_path / "other")
+            writer.close()
+            await asyncio.sleep(0.1)
+
+    asyncio.run(nobody())
+    asyncio.run(somebody())
+    with pytest.raises((QMPError, OSError)):
+        asyncio.run(QMPClient().connect(str(tmp_path / "qmp")))
+
+
+@pytest.mark.vm
+@pytest.mark.proof
+@pytest.mark.seconds(120)
+def test_who_sleeps_without_an_alarm_is_woken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wake, "PATIENCE_S", 5.0)
+    with open_progress() as progress:
+        image = base_image(Cache(), progress)
+    start = Start(image.kernel, image.initrd, image.disk)
+    text = boot(start, SLEEP, tmp_path / "run", limit_s=240)
+    assert "awake 1: 1" in text and "awake 2: 2" in text
