@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lull.series.pristine import Pristine
-from tests.series.freezer import freezer, freezer_tree
+from tests.series.made_up import freezer, freezer_tree
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from lull.report.ablation import render
 from lull.series.assemble import Reader, measured_in, order
 from lull.series.letter import KEPT, Measured
 from lull.series.pristine import Pristine
-from tests.series.freezer import BASE, change, made
 from tests.series.made import put
+from tests.series.made_up import BASE, change, made
 
 
 def test_a_cover_letter_has_the_places_of_what_was_not_measured(

@@ -15,8 +15,8 @@ from lull.series import cli as command
 from lull.series.assemble import Reader, order, planner
 from lull.series.pristine import Pristine
 from lull.series.stages import DoesNotFit
-from tests.series.freezer import BASE, NEAR, WAIT, change, made
 from tests.series.made import HOOK, put
+from tests.series.made_up import BASE, NEAR, WAIT, change, made
 
 WORDS = """[upstream.patch.words]
 title = "freezer: wait for it"
