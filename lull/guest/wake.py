@@ -19,8 +19,9 @@ PATIENCE_S = 20.0
 async def attended(path: Path) -> AsyncIterator[None]:
     """Be there for the QEMU that comes to the socket ``path``.
 
-    It wants somebody to listen. A guest that has slept for PATIENCE_S is woken:
-    under load QEMU's clock was seen to let guests sleep for good.
+    It wants somebody to listen. A guest that has slept for PATIENCE_S is woken, and
+    again until it is: with other work on the host some were seen to sleep past their
+    alarm for good, and why is not known.
     """
     qmp = QMPClient()
     told = EventListener(names={"SUSPEND", "WAKEUP"})
@@ -44,9 +45,8 @@ async def _wake(qmp: QMPClient, told: EventListener) -> None:
             limit = PATIENCE_S if asleep else None
             event = await asyncio.wait_for(told.get(), limit)
         except TimeoutError:
-            # It may have woken by itself just now.
+            # It may have woken by itself just now, and then that is said next.
             with suppress(ExecuteError):
                 await qmp.execute("system_wakeup")
-            asleep = False
         else:
             asleep = event["event"] == "SUSPEND"

@@ -7,7 +7,9 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from qemu.qmp import QMPClient, QMPError
+from qemu.qmp import Message, QMPClient, QMPError
+from qemu.qmp.models import ErrorResponse
+from qemu.qmp.qmp_client import ExecuteError
 
 from lull.guest import wake
 from lull.guest.boot import Start, boot
@@ -40,6 +42,47 @@ def test_a_qemu_that_never_comes_or_goes_at_once_is_no_matter(tmp_path: Path) ->
     asyncio.run(somebody())
     with pytest.raises((QMPError, OSError)):
         asyncio.run(QMPClient().connect(str(tmp_path / "qmp")))
+
+
+class Sleeper:
+    """A QEMU whose guest falls asleep and does not wake at the first word."""
+
+    def __init__(self) -> None:
+        self.events: asyncio.Queue[dict[str, str]] = asyncio.Queue()
+        self.words = 0
+
+    async def accept(self) -> None:
+        await self.events.put({"event": "SUSPEND"})
+
+    async def get(self) -> dict[str, str]:
+        return await self.events.get()
+
+    async def execute(self, command: str) -> None:
+        assert command == "system_wakeup"
+        self.words += 1
+        if self.words == 3:
+            await self.events.put({"event": "WAKEUP"})
+        elif self.words == 1:
+            error = {"error": {"class": "GenericError", "desc": "not now"}}
+            said = Message(error)
+            raise ExecuteError(ErrorResponse(said), said, said)
+
+
+def test_who_does_not_wake_is_told_again_until_it_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(wake, "PATIENCE_S", 0.02)
+    guest = Sleeper()
+
+    async def watch() -> None:
+        watching = asyncio.create_task(wake._wake(guest, guest))  # type: ignore[arg-type]
+        while guest.words < 3 or guest.events.qsize():
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.1)
+        watching.cancel()
+
+    asyncio.run(asyncio.wait_for(watch(), 20))
+    assert guest.words == 3
 
 
 @pytest.mark.vm
