@@ -11,12 +11,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from lull.ask.catalog import ROOMS
-from lull.ask.job import STOCK
+from lull.ask.job import STOCK, plans
 from lull.errors import LabError
 from lull.host.files import write_file
 from lull.model import (
     LULL,
     Arm,
+    CaseSpec,
     Clock,
     Expectation,
     Feature,
@@ -110,7 +111,8 @@ def reduced(summary: Summary, feature: Feature) -> Summary:
 
 
 def _key(
-    feature: Feature, item: Row | StepShare | Expectation | Headline | Shown
+    feature: Feature,
+    item: Row | StepShare | Expectation | Headline | Shown | CaseSpec,
 ) -> CaseKey:
     return case_key(feature, item.workload, item.params)
 
@@ -144,6 +146,7 @@ def with_figures(
 def _block(summary: Summary, feature: Feature, run: str) -> str:
     command = f"lull {run} {feature.name} --clock {summary.clock}"
     command += " --ablate" if summary.steps else ""
+    command += " --quick" if _quick(summary, feature) else ""
     command += f" --seeds {summary.seeds}" if summary.seeds else ""
     head = f"Linux {summary.kernel}, {summary.cpus} CPUs, clock {summary.clock}"
     lines = [
@@ -155,6 +158,17 @@ def _block(summary: Summary, feature: Feature, run: str) -> str:
     else:
         lines += [*_table(summary, feature), "", *_foot(summary)]
     return "\n".join(lines) + "\n"
+
+
+def _quick(summary: Summary, feature: Feature) -> bool:
+    """Whether the run had the quick cases and no other."""
+    had = {_key(feature, row) for row in summary.rows}
+    quick, whole = (
+        {_key(feature, case) for case in plans(feature, quick=q, clock=summary.clock)}
+        for q in (True, False)
+    )
+    shown = {key for key, _ in _wanted(feature, summary.clock)}
+    return not summary.steps and had <= quick and bool((whole - quick) & shown)
 
 
 def _table(summary: Summary, feature: Feature) -> Iterable[str]:

@@ -61,6 +61,13 @@ def test_a_run_becomes_a_table_with_the_command_beside_it(
     assert "| `sleepers sleepers=50` | `total` |" in text
 
 
+def test_a_run_of_the_quick_cases_alone_says_so(root: Path) -> None:
+    found = [s for s in runs.samples() if s.workload == "zombies"]
+    refresh_feature(synthetic.feature(), [runs.run(found=found).summary], root)
+    text = (root / "features/walk/README.md").read_text("utf-8")
+    assert "`lull run walk --clock insn --quick --seeds 6`" in text
+
+
 def test_a_broken_promise_and_a_control_are_said(root: Path) -> None:
     summary = runs.run().summary
     (first, *rest) = summary.expectations
