@@ -8,14 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from lull.errors import CannotRun
 from lull.host.progress import open_progress
-from lull.model import Clock
 from lull.real import run as real
 from lull.real.catalog import Scenario, scenarios, select
-from lull.real.plan import Request
 from lull.real.programs import files_of
 from lull.real.run import measure
+from tests.real.rooms import short
 
 #: Before it is killed as it should be, somebody else has done so.
 EARLIER = 'switch() { features stock; [ "$i" != 2 ] || alive() { dies; }; }\n'
@@ -43,15 +41,7 @@ def test_one_dies_and_is_named_and_the_other_is_measured(
         return found
 
     monkeypatch.setattr(real, "files_of", files)
-    request = Request(
-        scenarios=select(["kill", "containers"]),
-        base="6.12",
-        clock=Clock.WALL,
-        quick=True,
-        seeds=(1,),
-        bare=True,
-        output=tmp_path / "run",
-    )
+    request = short(select(["kill", "containers"]), tmp_path / "run", bare=True)
     with open_progress() as progress:
         result = measure(request, progress)
     (failure,) = result.failures
@@ -69,19 +59,9 @@ def test_one_dies_and_is_named_and_the_other_is_measured(
 @pytest.mark.proof
 @pytest.mark.seconds(4800)
 def test_each_is_measured_in_all_its_modes(tmp_path: Path) -> None:
-    request = Request(
-        scenarios=scenarios(),
-        base="6.12",
-        clock=Clock.WALL,
-        quick=True,
-        seeds=(1,),
-        output=tmp_path / "run",
-    )
+    request = short(scenarios(), tmp_path / "run")
     with open_progress() as progress:
-        try:
-            result = measure(request, progress)
-        except CannotRun as error:
-            pytest.skip(str(error))
+        result = measure(request, progress)
     assert result.failures == ()
     assert "lull" in result.summary.kernel
     for one in request.scenarios:

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from lull.host.progress import open_progress
-from lull.model import Case, Clock, Job
+from lull.model import Case, Job
 from lull.real.catalog import select
-from lull.real.plan import Request
 from lull.real.run import measure
 from lull.runs.samples import Stream
 from tests.real.pretend import drive, said
+from tests.real.rooms import short
 
 ROOM = Path(__file__).parents[1]
 
@@ -296,15 +296,7 @@ def test_the_script_is_posix() -> None:
 @pytest.mark.proof
 @pytest.mark.seconds(900)
 def test_a_real_session_is_suspended_and_answers(tmp_path: Path) -> None:
-    request = Request(
-        scenarios=select(["desk"]),
-        base="6.12",
-        clock=Clock.WALL,
-        quick=True,
-        seeds=(1,),
-        bare=True,
-        output=tmp_path / "run",
-    )
+    request = short(select(["desk"]), tmp_path / "run", bare=True)
     with open_progress() as progress:
         result = measure(request, progress)
     assert result.failures == ()
