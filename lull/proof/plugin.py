@@ -8,6 +8,7 @@ tells; the session's own process counts, says and writes.
 from __future__ import annotations
 
 import time
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -113,9 +114,10 @@ def _skip_absent(items: list[pytest.Item], base: Base) -> None:
     """What is about a feature that is not on the base is skipped, and says why."""
     rooms = [repo_root() / room for room in ROOMS]
     reasons: dict[tuple[str, ...], str] = {}
+    why_untried = cache(partial(untried, base=base))
     for item in items:
         if isinstance(item, TrialItem):
-            if why := untried(item.trial.feature, base).get(item.trial.name):
+            if why := why_untried(item.trial.feature).get(item.trial.name):
                 item.add_marker(pytest.mark.skip(reason=f"not on {base.name}: {why}"))
             names: tuple[str, ...] = (item.trial.feature, *item.trial.needs)
         else:
