@@ -25,14 +25,17 @@ app.command("deb")(deb_command)
 
 @app.command()
 def fetch(
-    base: Annotated[str, typer.Argument(help="Which kernel.")] = DEFAULT_BASE,
+    named: Annotated[
+        str | None, typer.Argument(metavar="BASE", help="As --base.", hidden=True)
+    ] = None,
+    base: Annotated[str, typer.Option(help="Which kernel.")] = DEFAULT_BASE,
     refresh: Annotated[
         bool, typer.Option("--refresh", help="Ask the archive for a newer one.")
     ] = False,
 ) -> None:
     """Download a base's sources with apt-get and unpack them into the cache."""
     with open_progress() as progress:
-        got = source.fetch(load_base(base), Cache(), progress.update, refresh)
+        got = source.fetch(load_base(named or base), Cache(), progress.update, refresh)
     print(f"{got.base}: {got.package_version} in {got.tree}")
 
 

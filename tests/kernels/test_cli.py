@@ -33,6 +33,12 @@ def test_the_command_refuses_what_does_not_exist() -> None:
     assert runner.invoke(app, ["--help"]).exit_code == 0
 
 
+@pytest.mark.parametrize("words", [["--base", "5.4"], ["5.4"]])
+def test_the_sources_of_a_base_are_fetched_as_it_is_built(words: list[str]) -> None:
+    result = CliRunner().invoke(app, ["fetch", *words])
+    assert isinstance(result.exception, UsageError) and "5.4" in str(result.exception)
+
+
 def test_list_of_an_empty_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
