@@ -106,7 +106,7 @@ class Answer(Record):
 
     ``control`` is the command that holds this kernel against one without Lull,
     empty where that was done; ``following`` is the one to try next, and
-    ``purpose`` what it is for.
+    ``purpose`` what it is for. ``lull``: some of it was measured in that mode.
     """
 
     machines: tuple[Machine, ...]
@@ -116,6 +116,7 @@ class Answer(Record):
     following: str
     purpose: str
     run: str = RUN
+    lull: bool = True
 
 
 def answer(
@@ -148,6 +149,7 @@ def answer(
         following=following,
         purpose=purpose,
         run=run,
+        lull=any(row.mode == LULL for s in summaries for row in s.rows),
     )
 
 

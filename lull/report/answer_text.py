@@ -62,10 +62,12 @@ def render(
 
 def _head(found: Answer) -> Iterator[str]:
     for first in found.machines[:1]:
-        yield from _wrapped(
-            f"Linux {first.kernel} on {first.cpus} CPUs, as it is (stock) and with"
-            " Lull: medians, and the ratio of Lull to stock."
+        compared = (
+            "as it is (stock) and with Lull: medians, and the ratio of Lull to stock."
+            if found.lull
+            else "as it is: the mode lull was not measured."
         )
+        yield from _wrapped(f"Linux {first.kernel} on {first.cpus} CPUs, {compared}")
     for machine in found.machines:
         under = "" if machine.clock is Clock.INSN else f", under {machine.accel}"
         yield from _wrapped(f"{_CLOCKS[machine.clock]}{under}", "  ", "        ")

@@ -154,6 +154,8 @@ def test_nothing_is_said_of_what_was_not_measured() -> None:
     half = text(summary([row("stock", 1.0)]))
     assert "see the tables" in half
     assert "dead children" not in half
+    assert "as it is: the mode lull was not measured." in half
+    assert "with Lull" not in half and "and with Lull:" in only
 
 
 def test_other_modes_do_not_appear() -> None:
