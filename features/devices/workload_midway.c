@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What seldom happens in the middle of a phase, made to happen in a callback: devices
- * are moved (PM7), an error comes while a request is pending (PM4), the mode is
+ * are moved or go away (PM7), an error comes while a request is pending (PM4), the mode is
  * switched where links contradict the list (switching).
  */
 #include <stdio.h>
@@ -38,6 +38,8 @@ struct scene {
 };
 
 #define DOWN (1u << SUSPEND)
+#define LATE (1u << SUSPEND_LATE)
+#define EARLY (1u << RESUME_EARLY)
 #define UP (1u << RESUME)
 
 static const struct scene scenes[] = {
@@ -110,6 +112,29 @@ static const struct scene scenes[] = {
 		.called = { DOWN, DOWN, DOWN },
 		.after = { 0, 1 },
 	},
+	/* Who goes away in its own callback is at an end in the phase, and is not in others. */
+	{
+		.name = "leave",
+		.text = "device d0 suspend=0 suspend_late=0\n"
+			"device d1 suspend=0 suspend_late=0 suspend_noirq=0 resume=0\n",
+		.event = "d1 suspend_late leave",
+		.called = { DOWN | LATE, DOWN | LATE },
+	},
+	{
+		.name = "leave-up",
+		.text = "device d0 suspend=0 resume_early=0\n"
+			"device d1 suspend=0 resume_early=0 resume=0\n",
+		.event = "d1 resume_early leave",
+		.called = { DOWN | EARLY, DOWN | EARLY },
+	},
+	/* The same in a worker. */
+	{
+		.name = "leave-async",
+		.text = "device d0 suspend=0 suspend_late=0\n"
+			"device d1 async suspend=0 suspend_late=0 suspend_noirq=0 resume=0\n",
+		.event = "d1 suspend_late leave",
+		.called = { DOWN | LATE, DOWN | LATE },
+	},
 	/* The walk has not come to d0, whose request is pending, when d1 fails. */
 	{
 		.name = "request",
@@ -118,7 +143,7 @@ static const struct scene scenes[] = {
 		.event = "d0 suspend ask",
 		.asking = 1,
 		.error = 5,
-		.called = { DOWN, 1u << SUSPEND_LATE },
+		.called = { DOWN, LATE },
 	},
 	/*
 	 * d0 is a consumer of d2 for sync_state() alone: who waits for it there waits for

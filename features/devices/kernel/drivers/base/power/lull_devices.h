@@ -73,7 +73,7 @@ static void lull_tell_heirs(struct device *dev)
 	lull_see_to(&end);
 }
 
-/* In the walk: @dev, which is claimed and held, as if there were no workers. */
+/* In the walk: @dev, which is claimed and stays, as if there were no workers. */
 static void lull_handle_here(struct device *dev)
 {
 	lull_handle(dev, false);
@@ -233,21 +233,45 @@ static bool lull_may_need_overdue(struct device *dev)
 	return !lull_is_ready(dev);
 }
 
+/* @dev, which is claimed, and which the walk is at, gets a worker, and is held for it. */
+static bool lull_hand_over(struct device *dev)
+{
+	lull_hold(dev);
+	if (lull_queue_if_room(dev, lull_has_missing(dev), LULL_DEVICES_REACHED,
+			       "reached"))
+		return true;
+	lull_put(dev);
+	return false;
+}
+
 /*
- * The walk has come to @dev, which is claimed and held. Before it waits for anybody
- * it makes sure that all it has left behind are started.
+ * The walk is at @dev, which is claimed. Before it waits for anybody it makes sure that
+ * all it has left behind are started.
  */
 static void lull_reach(struct device *dev)
 {
-	if (lull_is_async(dev) &&
-	    lull_queue_if_room(dev, lull_has_missing(dev), LULL_DEVICES_REACHED,
-			       "reached"))
+	if (lull_is_async(dev) && lull_hand_over(dev))
 		return;
 	if (lull_may_need_overdue(dev))
 		lull_start_overdue();
 	lull_walk.here++;
 	lull_handle_here(dev);
-	lull_put(dev);
+}
+
+/*
+ * With dpm_list_mtx, which is dropped where @dev was removed while the walk was at it:
+ * to hold each for that, and let it go again, would be a tenth of what a device without
+ * callbacks takes.
+ */
+static void lull_leave(struct device *dev)
+{
+	lull_at = NULL;
+	if (!lull_at_is_held)
+		return;
+	lull_at_is_held = false;
+	mutex_unlock(&dpm_list_mtx);
+	put_device(dev);
+	mutex_lock(&dpm_list_mtx);
 }
 
 /* With dpm_list_mtx: somebody handles @dev, or will. */
@@ -295,10 +319,11 @@ static void lull_walk_list(void)
 			continue;
 		if (!lull_claim(dev))
 			continue;
-		lull_hold(dev);
+		lull_at = dev;
 		mutex_unlock(&dpm_list_mtx);
 		lull_reach(dev);
 		mutex_lock(&dpm_list_mtx);
+		lull_leave(dev);
 	}
 }
 

@@ -29,6 +29,13 @@ static bool lull_has_moved;
 /* The same, and since the phase began: what it had counted then may not hold. */
 static bool lull_ever_moved;
 
+/*
+ * Whom the walk is at, and that it was removed meanwhile: then it is held for the walk
+ * by who has removed it. With dpm_list_mtx.
+ */
+static struct device *lull_at;
+static bool lull_at_is_held;
+
 static void lull_moved(struct device *dev);
 
 /* All that @dev comes after in the phase was sync when it began, and still is. */
@@ -117,11 +124,19 @@ static inline bool lull_resumes_nothing(struct device_link *link)
 	       lull_devices_guarded(LULL_DEVICES_MUST_RESUME);
 }
 
-/* With dpm_list_mtx: who goes away while a walk begins is handled by nobody. */
+/*
+ * With dpm_list_mtx, by who still holds it: who goes away while a walk begins is handled
+ * by nobody; whom the walk is at has to stay for it.
+ */
 static inline void lull_removed(struct device *dev)
 {
 	if (lull_is_on())
 		complete_all(&dev->power.completion);
+	if (dev == lull_at && !lull_at_is_held &&
+	    lull_devices_guarded(LULL_DEVICES_HOLD)) {
+		get_device(dev);
+		lull_at_is_held = true;
+	}
 }
 
 static inline bool lull_no_children(struct device *dev)

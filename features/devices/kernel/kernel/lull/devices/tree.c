@@ -10,11 +10,12 @@
  *		phases as bits, index of its parent or -1, number and indices of
  *		its suppliers
  *	record	read: what the callbacks did; written: forgets it
- *	event	"NAME PHASE fail ERRNO", "NAME PHASE wakeup", "NAME PHASE remove",
- *		"NAME PHASE unlink", "NAME PHASE mode NUMBER", "NAME PHASE ask" (for
- *		a runtime resume), "NAME PHASE move INDEX" (of another, to the end of
- *		dpm_list), "NAME PHASE adopt INDEX PARENT" (both indices): when the
- *		callback is called, until the record is cleared
+ *	event	"NAME PHASE fail ERRNO", "NAME PHASE wakeup", "NAME PHASE remove" (all
+ *		below it), "NAME PHASE leave" (it goes away itself, for which the
+ *		phase must not lock it), "NAME PHASE unlink", "NAME PHASE mode NUMBER",
+ *		"NAME PHASE ask" (for a runtime resume), "NAME PHASE move INDEX" (of
+ *		another, to the end of dpm_list), "NAME PHASE adopt INDEX PARENT" (both
+ *		indices): when the callback is called, until the record is cleared
  *	mark	"NAME skip", "NAME woken", "NAME used", "NAME runtime": see tree.h
  *	state	a line for each device: see tree_state_show()
  */
@@ -44,6 +45,7 @@ enum tree_event_kind {
 	TREE_FAIL,
 	TREE_WAKEUP,
 	TREE_REMOVE,
+	TREE_LEAVE,
 	TREE_UNLINK,
 	TREE_MODE,
 	TREE_ASK,
@@ -56,6 +58,7 @@ static const char * const tree_events[] = {
 	[TREE_FAIL]	= "fail",
 	[TREE_WAKEUP]	= "wakeup",
 	[TREE_REMOVE]	= "remove",
+	[TREE_LEAVE]	= "leave",
 	[TREE_UNLINK]	= "unlink",
 	[TREE_MODE]	= "mode",
 	[TREE_ASK]	= "ask",
@@ -101,7 +104,15 @@ static void spend(u32 us, bool busy)
 		cond_resched();
 }
 
-/* The node and all below it, the last first. */
+static void remove_one(struct tree_node *node)
+{
+	struct device *dev = &node->device->dev;
+
+	node->device = NULL;
+	device_unregister(dev);
+}
+
+/* All below the node, the last first. */
 static void remove_below(int top)
 {
 	for (int i = tree->nr - 1; i > top; i--) {
@@ -110,10 +121,8 @@ static void remove_below(int top)
 
 		while (up > top)
 			up = tree->nodes[up].parent;
-		if (up != top || !node->device)
-			continue;
-		device_unregister(&node->device->dev);
-		node->device = NULL;
+		if (up == top && node->device)
+			remove_one(node);
 	}
 }
 
@@ -139,6 +148,9 @@ static int happen(const struct tree_event *event, struct device *dev)
 		return 0;
 	case TREE_REMOVE:
 		remove_below(event->node);
+		return 0;
+	case TREE_LEAVE:
+		remove_one(&tree->nodes[event->node]);
 		return 0;
 	case TREE_UNLINK:
 		unlink_consumers(event->node);
