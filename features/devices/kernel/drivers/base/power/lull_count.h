@@ -206,6 +206,12 @@ static void lull_each_consumer(struct device *dev, lull_dpm_fn fn, void *arg)
 	device_links_read_unlock(idx);
 }
 
+/* What is left of an earlier phase is of no account: see lull_one_more(). */
+static bool lull_are_sync(struct device *dev, struct device *superior)
+{
+	return !lull_is_async(dev) && !lull_is_async(superior);
+}
+
 /*
  * Down, a superior comes after who is below it; up, before. A sync device is not
  * started by anybody, and counts nobody.
@@ -214,8 +220,7 @@ static void lull_one_more(struct device *superior, void *arg)
 {
 	struct device *dev = arg, *first = dev, *then = superior;
 
-	/* What is left of an earlier phase is of no account: see below. */
-	if (!lull_is_async(dev) && !lull_is_async(superior))
+	if (lull_are_sync(dev, superior))
 		return;
 	/* Behind it in the list, against the order: it is waited for all the same. */
 	if (!lull_in_phase(superior)) {
@@ -265,7 +270,7 @@ static void lull_enter_all(struct list_head *async)
 			else
 				list_add_tail(&dev->power.lull.node, async);
 		}
-		if (dev->parent)
+		if (dev->parent && !lull_are_sync(dev, dev->parent))
 			lull_one_more(dev->parent, dev);
 		if (lull_heeds_links())
 			lull_each_supplier(dev, lull_one_more, dev);

@@ -286,6 +286,37 @@ static bool lull_passes_over(struct device *dev)
 	return true;
 }
 
+/*
+ * With dpm_list_mtx, under which it has its parent: on the way up that may be async, and
+ * have ended when the walk comes to @dev. To find that without this lock it would have to
+ * be held.
+ */
+static void lull_look_up(struct device *dev)
+{
+	if (!lull_walk.phase->down && !dev->power.lull.alone &&
+	    lull_has_ended(dev->parent))
+		dev->power.lull.alone = true;
+}
+
+/* With dpm_list_mtx: has the walk to see to @dev? Then it is claimed. */
+static bool lull_comes_to(struct device *dev)
+{
+	unsigned int claim = READ_ONCE(dev->power.lull.claim);
+
+	/* Whoever else claims one that is sync has dpm_list_mtx, too. */
+	if (claim == lull_walk.free && !lull_is_async(dev)) {
+		WRITE_ONCE(dev->power.lull.claim, claim | 1);
+		lull_look_up(dev);
+		return true;
+	}
+	/* It came to the list since. */
+	if (!lull_in_phase(dev))
+		lull_enter(dev, true);
+	else if (lull_passes_over(dev))
+		return false;
+	return lull_claim(dev);
+}
+
 /* In a test of its test: as if the phase ended with the first error. */
 static void lull_leave_rest(void)
 {
@@ -312,12 +343,7 @@ static void lull_walk_list(void)
 			list_move(&dev->power.entry, phase->to);
 		else
 			list_move_tail(&dev->power.entry, phase->to);
-		/* It came to the list since. */
-		if (!lull_in_phase(dev))
-			lull_enter(dev, true);
-		else if (lull_passes_over(dev))
-			continue;
-		if (!lull_claim(dev))
+		if (!lull_comes_to(dev))
 			continue;
 		lull_at = dev;
 		mutex_unlock(&dpm_list_mtx);

@@ -50,9 +50,15 @@ static struct device *lull_get_parent(struct device *dev)
 	return parent;
 }
 
+/* In the phase, or there is nobody. */
+static bool lull_has_ended(struct device *dev)
+{
+	return !dev || completion_done(&dev->power.completion);
+}
+
 static int lull_is_open(struct device *dev, void *arg)
 {
-	return !completion_done(&dev->power.completion);
+	return !lull_has_ended(dev);
 }
 
 static void lull_add_open(struct device *dev, void *arg)

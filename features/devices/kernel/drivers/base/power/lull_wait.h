@@ -38,13 +38,16 @@ static bool lull_at_is_held;
 
 static void lull_moved(struct device *dev);
 
-/* All that @dev comes after in the phase was sync when it began, and still is. */
+/*
+ * All that @dev comes after in the phase was sync when it began, and still is, but for a
+ * parent that had ended when the walk came to @dev.
+ */
 static inline bool lull_is_alone(struct device *dev)
 {
 	return dev->power.lull.alone && !READ_ONCE(lull_ever_moved);
 }
 
-/* The walk has seen to all that a sync device comes after; on the way up. */
+/* All that a sync device comes after has ended; on the way up. */
 static inline bool lull_no_superior(struct device *dev, bool async)
 {
 	return static_branch_unlikely(&lull_devices_key) && !async &&
