@@ -36,6 +36,8 @@ struct zs_deferred {
 	int armed;
 	/* The grace period that begins when armed is cleared. */
 	unsigned long cleared;
+	/* A ring was made: until then nothing can wait here. */
+	bool used;
 	/* One drainer at a time; also while it frees what it took. */
 	spinlock_t drain_lock;
 	struct list_head all;
@@ -189,6 +191,7 @@ static bool make_rings(struct zs_deferred *d)
 					 GFP_KERNEL | __GFP_NOWARN);
 		if (!handles)
 			return false;
+		WRITE_ONCE(d->used, true);
 		WRITE_ONCE(deferred_used, true);
 		/* Pairs with the acquire in zs_defer(): all of it, or NULL. */
 		smp_store_release(&ring->handles, handles);
@@ -235,11 +238,13 @@ static void deferred_work(struct work_struct *work)
 	}
 }
 
-/* Whether there was anything, whoever has freed it. */
+/*
+ * Whether there may have been anything. It takes drain_lock for each ring: what others
+ * have taken out is gone then, too.
+ */
 static bool flush_pool(struct zs_deferred *d)
 {
-	/* The worker is armed until it has found nothing. */
-	if (!READ_ONCE(d->armed) && !nr_deferred(d))
+	if (!READ_ONCE(d->used))
 		return false;
 	drain_rings(d);
 	return true;
@@ -251,8 +256,8 @@ static bool flush_pool(struct zs_deferred *d)
  *
  * What is queued meanwhile may remain. Context: process; may sleep.
  *
- * Return: whether there was anything; it may have been freed by others, but it
- * is gone. Who had counted what pools hold has to count again.
+ * Return: false where nothing was ever queued. Else who had counted what pools hold
+ * has to count again, for it may be gone since then, by others or now.
  */
 bool zs_flush_deferred(struct zs_pool *pool)
 {
