@@ -135,6 +135,14 @@ static const struct scene scenes[] = {
 		.event = "d1 suspend_late leave",
 		.called = { DOWN | LATE, DOWN | LATE },
 	},
+	/* The walk waits at d1 for d0, a worker, which takes d1 away. */
+	{
+		.name = "orphan",
+		.text = "device d0 async suspend=0 resume=300000\n"
+			"device d1 parent=d0 suspend=0 resume=0\n",
+		.event = "d0 resume remove",
+		.called = { DOWN | UP, DOWN },
+	},
 	/* The walk has not come to d0, whose request is pending, when d1 fails. */
 	{
 		.name = "request",
