@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dense.h"
 #include "inject.h"
 #include "job.h"
 #include "knob.h"
@@ -28,6 +29,11 @@
 #define CPU_ONLINE "/sys/devices/system/cpu/cpu1/online"
 /* More than zs_create_pool() and what zram does before it allocate. */
 #define ALLOCATIONS 400
+/* Of zswap's pool: they wait, less than that is written then, and the rest fills it. */
+#define FREED_PAGES 512
+#define ANEW_PAGES 256
+#define REST_PAGES 12288
+#define REST_STEP 16
 
 static struct zram zram = ZRAM_NONE;
 static struct pages pages;
@@ -160,6 +166,62 @@ static int on_limit(const struct job_case *c)
 	return verdict(c, "ZS9", more == AREA_BYTES, "bytes taken at the limit", before, more);
 }
 
+/* Until it refuses: that is at its limit and not beyond, as each page takes one. */
+static int fill_zswap(char *start, struct dense_stat *full)
+{
+	struct dense_stat before;
+
+	if (dense_stat(&before) < 0)
+		return -1;
+	for (unsigned int i = 0; i < REST_PAGES; i += REST_STEP) {
+		if (dense_out(start + (size_t)i * PAGE_BYTES, REST_STEP, i) < 0 ||
+		    dense_stat(full) < 0)
+			return -1;
+		if (full->pages - before.pages != full->stored - before.stored)
+			return fail(STATUS_UNMET, "zswap", "pages take more than one, or less");
+		if (full->refused > before.refused)
+			return 0;
+	}
+	return fail(STATUS_UNMET, "zswap", "takes %d pages, and is not full", REST_PAGES);
+}
+
+/*
+ * The same of zswap, which is full to the page. Its worker shrinks nothing: at the
+ * threshold it looks at one entry each time, and spares those it had not looked at.
+ * Who has freed is off: without that ring a drain does nothing.
+ */
+static int on_zswap_limit(const struct job_case *c)
+{
+	char *freed = dense_map(FREED_PAGES), *anew = dense_map(ANEW_PAGES);
+	char *rest = dense_map(REST_PAGES);
+	struct dense_stat full, before, after;
+	uint64_t waited, taken;
+	char text[160];
+
+	if (!freed || !anew || !rest || pin_cpu(CPU) < 0 || dense_start() < 0 ||
+	    keep_away() < 0 || dense_out(freed, FREED_PAGES, REST_PAGES) < 0 ||
+	    fill_zswap(rest, &full) < 0)
+		return -1;
+	dense_unmap(freed, FREED_PAGES);
+	if (pin_cpu(0) < 0 || knob_write(CPU_ONLINE, "0") < 0 || dense_stat(&before) < 0)
+		return -1;
+	waited = waiting();
+	if (waited < ANEW_PAGES || before.pages != full.pages)
+		return fail(STATUS_UNMET, "zswap",
+			    "%" PRIu64 " objects waited, %" PRIu64 " of %" PRIu64 " pages in use",
+			    waited, before.pages, full.pages);
+	if (dense_out(anew, ANEW_PAGES, REST_PAGES + 1) < 0 || dense_stat(&after) < 0)
+		return -1;
+	taken = after.stored - before.stored;
+	snprintf(text, sizeof(text),
+		 "zswap at its limit of %" PRIu64 " pages, %" PRIu64 " objects waited: "
+		 "%" PRIu64 " of %d pages taken, %" PRIu64 " refused",
+		 full.pages, waited, taken, ANEW_PAGES, after.refused - before.refused);
+	dense_unmap(anew, ANEW_PAGES);
+	dense_unmap(rest, REST_PAGES);
+	return inject_statement(c, "ZS9", taken == ANEW_PAGES, text);
+}
+
 static int set_fail(const char *name, const char *value)
 {
 	char path[80];
@@ -223,6 +285,7 @@ static const struct event {
 	{ "offline", on_offline },
 	{ "worker", on_worker },
 	{ "limit", on_limit },
+	{ "zswap-limit", on_zswap_limit },
 	{ "pressure", on_pressure },
 	{ "failslab", on_failslab },
 	{ "no-rings", on_no_rings },
