@@ -7,7 +7,6 @@ import shlex
 import shutil
 import sys
 import traceback
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -46,6 +45,7 @@ from lull.report.answer_text import LINES, render
 from lull.report.compare import compare_runs
 from lull.report.promises import points_of
 from lull.report.summary import to_json
+from lull.runs.beside import on_some, tell
 from lull.runs.experiment import Result, run
 from lull.runs.profiler import ProfileRequest, profile
 from lull.series.cli import series_command
@@ -82,7 +82,10 @@ def run_command(
     features: Annotated[
         list[str] | None, typer.Argument(help="Features. [default: all]")
     ] = None,
-    base: Annotated[str, typer.Option(help="Which kernel.")] = DEFAULT_BASE,
+    base: Annotated[
+        list[str] | None,
+        typer.Option(help="Which kernel; more go side by side. [default: 6.12]"),
+    ] = None,
     clock: Annotated[
         str | None,
         typer.Option(help="insn or wall. [default: insn; --quick: both]"),
@@ -132,15 +135,22 @@ def run_command(
     ] = False,
 ) -> None:
     """Build what is missing, boot, measure, print the answer."""
-    record = load_base(base)
-    chosen = select_on(record, features or (), mode or ())
-    for name, why in absent_from(record).items() if not features else ():
-        print(f"without {name}, not on the base {base}: {why}", file=sys.stderr)
-    if ablate and not features:
-        chosen = tuple(feature for feature in chosen if feature.steps)
+    bases = [load_base(name) for name in dict.fromkeys(base or [DEFAULT_BASE])]
     if ablate and mode:
         raise UsageError("--ablate has modes of its own", hint="leave --mode out")
-    _check_names(chosen, mode, workload)
+    on: dict[str, tuple[Feature, ...]] = {}
+    for record in bases:
+        names = on_some(features or (), record, bases)
+        if features and not names:
+            continue
+        chosen = select_on(record, names, mode or ())
+        for name, why in absent_from(record).items():
+            if not features or name in set(features).difference(names):
+                _warn_absent(name, record.name, why)
+        if ablate and not features:
+            chosen = tuple(feature for feature in chosen if feature.steps)
+        _check_names(chosen, mode, workload)
+        on[record.name] = chosen
     if clock is not None:
         clocks = [check_clock(clock)]
     else:
@@ -149,10 +159,13 @@ def run_command(
         raise UsageError("--json takes one clock", hint="add --clock insn")
     if json_file == ktap_file == STDOUT:
         raise UsageError("--json and --ktap cannot both be standard output")
+    several, two = len(bases) > 1, len(clocks) > 1
+    if several and (json_file or ktap_file or ablate):
+        raise UsageError("--json, --ktap and --ablate take one --base")
     asked = [
         Request(
             features=chosen,
-            base=base,
+            base=name,
             clock=each,
             quick=quick,
             seeds=tuple(range(seed, seed + (seeds or SEEDS[each, quick]))),
@@ -160,8 +173,9 @@ def run_command(
             workloads=tuple(workload) if workload else None,
             control=not quick if control is None else control,
             ablate=ablate,
-            output=output / each if output and len(clocks) > 1 else output,
+            output=_place(output, name if several else "", each if two else ""),
         )
+        for name, chosen in on.items()
         for each in clocks
     ]
     # Nobody who names no clock has to know that a feature has nothing on one.
@@ -184,7 +198,13 @@ def run_command(
                 print(results[-1].tables)
     finally:
         # What was measured before something failed is not kept back.
-        if results and not piped:
+        if results and several:
+            by_base = {
+                name: [r for r in results if r.summary.base == name] for name in on
+            }
+            told = tell(by_base, bases, requests[0].measured, _program(), _warn)
+            sys.stdout.write(told)
+        elif results and not piped:
             sys.stdout.write(_answer(requests[0].measured, results))
             _page(results, output)
     if ktap_file is not None:
@@ -196,6 +216,19 @@ def run_command(
             f"{len(missed)} of the promised figures not met: {'; '.join(missed)}",
             where=", ".join(str(r.folder) for r in results),
         )
+
+
+def _place(output: Path | None, *parts: str) -> Path | None:
+    """The folder of one of several runs, below the one that was named."""
+    return output.joinpath(*filter(None, parts)) if output else None
+
+
+def _warn_absent(name: str, base: str, why: str) -> None:
+    print(f"without {name}, not on the base {base}: {why}", file=sys.stderr)
+
+
+def _warn(text: str) -> None:
+    print("warning:", text, file=sys.stderr)
 
 
 def _answer(features: tuple[Feature, ...], results: list[Result]) -> str:
@@ -210,11 +243,10 @@ def _page(results: list[Result], output: Path | None) -> None:
     A page that cannot be made costs no run its answer.
     """
     folders = [result.folder for result in results]
-    warn = partial(print, "warning:", file=sys.stderr)
     try:
-        place = make_page(folders, output if len(folders) > 1 else None, warn)
+        place = make_page(folders, output if len(folders) > 1 else None, _warn)
     except LullError as error:
-        warn(f"no page was made: {error}")
+        _warn(f"no page was made: {error}")
         return
     print(f"All of it on one page, for a browser:\n  {shown_path(place)}")
 

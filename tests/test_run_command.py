@@ -15,7 +15,7 @@ from typer.testing import Result as Done
 from lull.ask.plan import Request
 from lull.ask.presence import select_on
 from lull.cli import app
-from lull.errors import ExpectationMissed, GuestFailed
+from lull.errors import ExpectationMissed, GuestFailed, UsageError
 from lull.host.progress import Progress
 from lull.model import Clock
 from lull.report.compare import Run
@@ -42,11 +42,14 @@ class Lab:
             raise GuestFailed("no")
         feature = synthetic.feature()
         samples = synthetic.samples(request.seeds, cost=self.cost)
-        meta = synthetic.meta(request.clock, quick=request.quick, control=False)
+        meta = synthetic.meta(
+            request.clock, quick=request.quick, control=False, base=request.base
+        )
         made = summarise([feature], samples, meta)
         place = Path(f"runs/{request.clock}")
         if self.under is not None:
-            place = self.under / f"{request.clock}{'-2' * (len(self.asked) > 2)}"
+            second = len(self.asked) > 2 or request.base != self.asked[0].base
+            place = self.under / f"{request.clock}{'-2' * second}"
             name = str(place)
             folder(place, Run(name, made, tuple(samples), env(request.clock)))
         return Result(made, f"TABLES {request.clock}\n", place)
@@ -215,3 +218,40 @@ def test_a_clock_that_measures_nothing_is_left_out(
 def test_the_folders_of_two_clocks_are_in_the_one_named(lab: Lab) -> None:
     lull("walk", "--quick", "-o", "out")
     assert [r.output for r in lab.asked] == [Path("out/insn"), Path("out/wall")]
+
+
+def several(lab: Lab, place: Path, *words: str) -> Done:
+    """On two bases, whose folders are read again."""
+    lab.under = place
+    return lull("walk", "--base", "6.12", "--base", "7.3", *words)
+
+
+def test_bases_go_side_by_side_each_in_its_folder(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lull.runs.beside.select", lambda names: (synthetic.feature(),))
+    done = several(lab, tmp_path, "-o", str(tmp_path / "out"))
+    assert done.exception is None, done.output
+    assert [request.base for request in lab.asked] == ["6.12", "7.3"]
+    assert [request.output for request in lab.asked] == [
+        tmp_path / "out" / "6.12",
+        tmp_path / "out" / "7.3",
+    ]
+    lines = done.stdout.splitlines()
+    assert len(lines) <= 40 and max(map(len, lines[:12])) <= 80
+    (title,) = [n for n, line in enumerate(lines) if line.startswith("walk: 30,000")]
+    rows = [line.split() for line in lines[title + 1 : title + 5]]
+    assert [row[:2] for row in rows] == [
+        *(["6.12", "stock"], ["6.12", "lull"]),
+        *(["7.3", "stock"], ["7.3", "lull"]),
+    ]
+    assert len(rows[0]) == 3 and rows[1][3] == rows[3][3] == "0.100"
+    assert rows[2][3] == "1.00" and rows[2][-1] == "~"
+    assert f"lull compare {tmp_path}/insn {tmp_path}/insn-2" in done.stdout
+
+
+def test_json_and_ablate_are_of_one_base(lab: Lab, tmp_path: Path) -> None:
+    for words in (("--json", "-"), ("--ablate",), ("--ktap", "-")):
+        done = several(lab, tmp_path, *words)
+        assert isinstance(done.exception, UsageError)
+    assert not lab.asked

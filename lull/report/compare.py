@@ -10,6 +10,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from lull.ask.catalog import features, full_params
+from lull.ask.job import STOCK
 from lull.errors import LabError, UsageError
 from lull.model import Arm, Clock, Feature, Row, Sample, Summary, Value
 from lull.real.catalog import features as real_features
@@ -20,6 +21,11 @@ from lull.runs.rundir import ENV, RESULTS, SUMMARY, Env
 from lull.runs.samples import read_results
 
 _FILES = (".json", ".jsonl")
+
+_CAUSES = (
+    "The bases differ. kernel: so does stock, by that ratio; Lull: stock does not;"
+    " both: stock does, by another ratio"
+)
 
 #: What makes a row the same row in both runs.
 Key = tuple[str, str, tuple[tuple[str, Value], ...], str, str, Arm]
@@ -147,7 +153,7 @@ def changes(
     for key, row in news.items():
         if key in olds:
             feature = defaults.get(row.feature)
-            sides = [_values(run, row, feature) for run in (new, old)]
+            sides = [values_of_row(run, row, feature) for run in (new, old)]
             found = stats.compare_groups(*sides) if all(sides) else None
             both.append(Change(row, olds[key].median, row.median, found))
     gone = [_name(row) for key, row in olds.items() if key not in news]
@@ -165,16 +171,21 @@ def render(
     """Plain ASCII of at most 75 columns."""
     lines = [*wrap(f"old: {_about(old)}"), *wrap(f"new: {_about(new)}")]
     lines += ["new/old below 1 is less; ~: no difference shown", ""]
+    causes = ("",) * len(both)
+    if old.summary.base != new.summary.base:
+        lines[-1:] = [*wrap(_CAUSES), ""]
+        causes = whose(both)
     case = ""
-    for change in both:
+    for change, cause in zip(both, causes, strict=True):
         row = change.row
         name = f"{row.feature} {case_name(row.workload, row.params)}"
         if name != case:
             case = name
             lines += wrap(name, "", "  ")
             head = f"  {'metric':18} {'mode':12} {'old':>8} {'new':>8}"
-            lines.append(f"{head} {'new/old':>8}        p")
-        lines.append(_line(change))
+            last = "whose" if any(causes) else "    p"
+            lines.append(f"{head} {'new/old':>8}    {last}")
+        lines.append(_line(change, cause))
     if not both:
         lines.append("no row is in both runs")
     for title, names in (("only in old", gone), ("only in new", added)):
@@ -183,7 +194,38 @@ def render(
     return plain("\n".join(lines))
 
 
-def _line(change: Change) -> str:
+def whose(both: Sequence[Change]) -> tuple[str, ...]:
+    """Of each change that is shown: the kernel's, Lull's, or both's; else empty.
+
+    What stock does otherwise on the other base is the kernel's, and so is a mode's
+    change where its interval and that of stock have a ratio in common.
+    """
+    stock = {_place(c): c for c in both if c.row.mode == STOCK}
+    return tuple(_whose(change, stock.get(_place(change))) for change in both)
+
+
+def _whose(change: Change, stock: Change | None) -> str:
+    if stock is None or change.found is None or not change.found.significant:
+        return ""
+    if stock.found is None or not stock.found.significant:
+        return "Lull"
+    return "kernel" if stock is change or _meet(change, stock) else "both"
+
+
+def _place(change: Change) -> tuple[object, ...]:
+    row = change.row
+    return row.feature, row.workload, tuple(sorted(row.params.items())), row.metric
+
+
+def _meet(one: Change, other: Change) -> bool:
+    """Whether two ratios may be the same: by their intervals."""
+    sides = [c.found.ci95 for c in (one, other) if c.found and c.found.ci95]
+    if len(sides) < 2:
+        return one.ratio == other.ratio
+    return max(low for low, _ in sides) <= min(high for _, high in sides)
+
+
+def _line(change: Change, cause: str = "") -> str:
     row, found = change.row, change.found
     mode = row.mode if row.arm is Arm.LULL else f"({row.arm})"
     side = (
@@ -195,10 +237,12 @@ def _line(change: Change) -> str:
     )
     if found is None or found.p is None:
         return f"{text} ?"
-    return f"{text} {found.p:.3f}" if found.significant else f"{text} ~"
+    return f"{text} {cause or f'{found.p:.3f}'}" if found.significant else f"{text} ~"
 
 
-def _values(run: Run, row: Row, feature: Feature | None) -> list[float]:
+def values_of_row(run: Run, row: Row, feature: Feature | None) -> list[float]:
+    """The independent values that a row is the median of; none without samples."""
+
     # A row names the parameters that were chosen, a sample all of them.
     def full(params: Mapping[str, Value]) -> Mapping[str, Value]:
         return full_params(feature, row.workload, params) if feature else params

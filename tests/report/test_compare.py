@@ -91,6 +91,26 @@ def test_a_run_against_itself_differs_nowhere(
         assert line(text, mode)[4] == "1.00"
 
 
+def test_of_two_bases_it_says_which_differences_are_the_kernels(
+    tmp_path: Path, warnings: list[str]
+) -> None:
+    old = make(tmp_path / "old")
+    cost = {"stock": 200.0, "quick": 100.0, "lull": 40.0}
+    new = make(tmp_path / "new", cost, seeds=range(20, 28), base="7.3")
+    text = compare.compare_runs(old, new, warnings.append)
+    assert "The bases differ." in text and "whose" in text
+    assert line(text, "stock")[-1] == line(text, "quick")[-1] == "kernel"
+    assert line(text, "lull")[-1] == "~"
+    assert max(map(len, text.splitlines())) <= 75
+    mine = make(tmp_path / "mine", {**cost, "lull": 10.0}, base="7.3")
+    text = compare.compare_runs(old, mine, warnings.append)
+    assert line(text, "lull")[-1] == "both"
+    alone = {**synthetic.COST, "lull": 10.0}
+    less = make(tmp_path / "less", alone, seeds=range(20, 28), base="7.3")
+    text = compare.compare_runs(old, less, warnings.append)
+    assert line(text, "stock")[-1] == "~" and line(text, "lull")[-1] == "Lull"
+
+
 def test_other_clocks_are_refused(tmp_path: Path, warnings: list[str]) -> None:
     old, new = make(tmp_path / "a"), make(tmp_path / "b", clock=Clock.WALL)
     with pytest.raises(UsageError, match="insn and wall"):
@@ -204,6 +224,6 @@ def test_cases_that_differ_in_a_parameter_are_kept_apart(tmp_path: Path) -> None
     run = compare.read(tmp_path, [synthetic.feature()], lambda text: None)
     both, _, _ = compare.changes(run, run, [synthetic.feature()])
     assert len({c.row.params.get("mix") for c in both}) == 2
-    values = compare._values(run, both[0].row, synthetic.feature())
+    values = compare.values_of_row(run, both[0].row, synthetic.feature())
     assert len(values) == 8
     assert stats.median(values) == both[0].old
