@@ -35,6 +35,7 @@ def lull(*words: str, **environ: str) -> subprocess.CompletedProcess[str]:
         (("run", "freeze", "--base", "5.4"), "6.12"),
         (("run", "zfree", "--base", "7.3", "--mode", "fast"), "stock, deferred, lull"),
         (("profile", "zfree", "one", "--base", "7.3"), "munmap"),
+        (("profile", "devices", "cycle", "--vs", "lull-fast"), "chain, quiet"),
         (("profile", "freeze", "sheep"), "sleepers"),
         (("profile", "freeze", "zombies", "--mode", "fast"), "exit_state"),
         (("profile", "freeze", "zombies", "--mode", "untouched"), "exit_state"),

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from lull.ask.catalog import check_mode, check_side, check_workload, full_params
 from lull.ask.job import STOCK
+from lull.ask.steps import is_set, sets_of, steps_of
 from lull.errors import LabError, UsageError
 from lull.host.files import repo_root
 from lull.host.progress import Progress
@@ -76,11 +77,14 @@ def profiles(
     """What ``profile`` prints: of the mode, and of the one it is compared with."""
     feature = request.feature
     check_workload(feature, request.workload)
-    check_mode(feature, request.mode)
     sides = [request.mode]
     if request.vs is not None:
-        check_side(feature, request.vs)
         sides.append(request.vs)
+    for side, check in zip(sides, (check_mode, check_side), strict=False):
+        if is_set(side):
+            steps_of(feature, side)
+        else:
+            check(feature, side)
     machine.require_qemu()
     kernels = {}
     # The untouched one first: the other starts from its objects.
@@ -119,6 +123,7 @@ async def _boot(
         workload=request.workload,
         params=request.params,
         order=(mode,) * request.rounds,
+        steps=sets_of(request.feature, (mode,)),
     )
     done = await boot(
         kernel,
