@@ -38,7 +38,7 @@ from lull.model import Clock, Feature
 from lull.page.cli import report_command
 from lull.page.command import make_page
 from lull.proof.cli import proofs_command, soak_command
-from lull.real.cli import measure_command, scenarios_command
+from lull.real.cli import measure_command, scenarios_command, stress_command
 from lull.report import ablation, ktap
 from lull.report.answer import answer
 from lull.report.answer_text import LINES, render
@@ -69,6 +69,7 @@ app.add_typer(guest_app, name="guest")
 tree_app.command("fit")(fit_command)
 guest_app.command("measure")(measure_command)
 guest_app.command("scenarios")(scenarios_command)
+guest_app.command("stress")(stress_command)
 app.command("graph")(graph_command)
 app.command("doctor")(doctor_command)
 app.command("soak")(soak_command)

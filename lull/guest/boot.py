@@ -91,13 +91,21 @@ def boot(
             results=folder / RESULTS,
             qmp=scratch / "qmp",
         )
-        ending = run_alone(
-            _live(guest_command(start, wiring, job_disk), wiring, folder, limit_s)
-        )
+        command = guest_command(start, wiring, job_disk)
+        return said(live(command, wiring, folder, limit_s), folder)
+
+
+def live(command: list[str], wiring: Wiring, folder: Path, limit_s: float) -> bytes:
+    """QEMU's life, from its command to its end: what came by the port.
+
+    ``qemu.log`` is left in ``folder``. Raises as ``boot`` does, but for what the guest
+    itself has said.
+    """
+    ending = run_alone(_live(command, wiring, folder, limit_s))
     error = failure(ending, scan(ending.console), folder)
     if error is not None:
         raise error
-    return said(ending.results, folder)
+    return ending.results
 
 
 def _job_disk(scratch: Path, job: str, files: Mapping[str, Path]) -> Path:

@@ -13,6 +13,7 @@ from lull.ask.catalog import check_clock
 from lull.ask.job import STOCK
 from lull.ask.presence import need_on
 from lull.errors import UsageError
+from lull.host.files import shown_path
 from lull.host.progress import open_progress
 from lull.kernels.bases import DEFAULT_BASE, load_base
 from lull.model import Clock
@@ -20,6 +21,7 @@ from lull.real.catalog import select
 from lull.real.plan import BOOTS, Request, describe, only, plan
 from lull.real.run import Result, measure
 from lull.real.said import failed
+from lull.real.stress import stress
 from lull.report.summary import to_json
 from lull.runs.rundir import ANSWER
 
@@ -117,6 +119,32 @@ def measure_command(
     if result.failures:
         bad = {failure.scenario for failure in result.failures}
         raise failed(result.failures, [c.name for c in chosen if c.name not in bad])
+
+
+def stress_command(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Stressors. [default: all]")
+    ] = None,
+    base: Annotated[str, typer.Option(help="Which kernel.")] = DEFAULT_BASE,
+    seconds: Annotated[
+        int, typer.Option(min=1, help="How long each has, of the guest's time.")
+    ] = 20,
+    mode: Annotated[
+        list[str] | None, typer.Option(help="Only these, and stock. May repeat.")
+    ] = None,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="For consoles and the table.")
+    ] = Path("runs/stress"),
+) -> None:
+    """Run stress-ng on the debug kernel while it suspends and modes switch.
+
+    Exit status 1 where anything does worse in a mode than on stock.
+    """
+    load_base(base)
+    with open_progress() as progress:
+        told = stress(names or (), seconds, base, output, progress, mode or ())
+    sys.stdout.write(told)
+    print(f"each mode's console: {shown_path(output)}")
 
 
 def _show(result: Result, as_json: bool, table: bool) -> None:

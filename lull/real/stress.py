@@ -100,9 +100,12 @@ def worse(modes: Sequence[Mode], names: Iterable[str]) -> list[str]:
     by_mode = {mode.name: {one.name: one for one in mode.tries} for mode in modes}
     stock = next((mode for mode in modes if mode.name == STOCK), None)
     found = []
+    passed = stock is not None and any(not one.status for one in stock.tries)
     for mode in modes:
-        if mode.error is not None and (stock is None or mode is not stock):
+        if mode.error is not None and (mode is not stock or not passed):
             found.append(f"{mode.name}: {mode.error}")
+    if not passed:
+        found.append(f"{STOCK}: nothing has passed, and nothing is shown")
     for name in names:
         reference = by_mode.get(STOCK, {}).get(name)
         if reference is None or reference.status:

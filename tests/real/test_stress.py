@@ -51,11 +51,20 @@ def mode(name: str, *tries: Try, error: LabError | None = None) -> Mode:
 def test_what_stock_does_as_well_is_no_fault() -> None:
     assert worse([mode("stock", GOOD), mode("lull", GOOD)], ["fork"]) == []
     bad = Try("fork", 2, 3, "failed")
-    assert worse([mode("stock", bad), mode("lull", bad)], ["fork"]) == []
+    both = [mode("stock", bad, Try("vm", 0, 1, "")), mode("lull", bad)]
+    assert worse(both, ["fork"]) == []
     kernel = LabError("a bug")
     assert (
         worse([mode("stock", GOOD, error=kernel), mode("lull", GOOD)], ["fork"]) == []
     )
+
+
+def test_a_stock_on_which_nothing_passes_shows_nothing() -> None:
+    dead = mode("stock", error=LabError("no port"))
+    assert worse([dead, mode("lull")], ["fork"]) == [
+        "stock: no port",
+        "stock: nothing has passed, and nothing is shown",
+    ]
 
 
 @pytest.mark.parametrize(
