@@ -238,7 +238,9 @@ def test_bases_go_side_by_side_each_in_its_folder(
         tmp_path / "out" / "7.3",
     ]
     lines = done.stdout.splitlines()
-    assert len(lines) <= 40 and max(map(len, lines[:12])) <= 80
+    assert len(lines) <= 40
+    # A folder may have a long name.
+    assert all(len(line) <= 80 for line in lines if str(tmp_path) not in line)
     (title,) = [n for n, line in enumerate(lines) if line.startswith("walk: 30,000")]
     rows = [line.split() for line in lines[title + 1 : title + 5]]
     assert [row[:2] for row in rows] == [
