@@ -23,7 +23,7 @@ from lull.ask.catalog import (
 from lull.ask.job import SEEDS
 from lull.ask.on_base import native_modes
 from lull.ask.plan import Request, describe, plan
-from lull.ask.presence import absent_from, select_on, why_absent
+from lull.ask.presence import absent_from, on_some, select_on, why_absent
 from lull.bases.cli import app as base_app
 from lull.doctor.cli import doctor_command
 from lull.errors import ExpectationMissed, LabError, LullError, UsageError
@@ -32,7 +32,7 @@ from lull.graph.fit_cli import fit_command
 from lull.guest.cli import app as guest_app
 from lull.host.files import shown_path, write_output
 from lull.host.progress import open_progress
-from lull.kernels.bases import DEFAULT_BASE, base_names, load_base
+from lull.kernels.bases import DEFAULT_BASE, Base, base_names, load_base
 from lull.kernels.cli import app as kernel_app
 from lull.model import Clock, Feature
 from lull.page.cli import report_command
@@ -45,9 +45,9 @@ from lull.report.answer_text import LINES, render
 from lull.report.compare import compare_runs
 from lull.report.promises import points_of
 from lull.report.summary import to_json
-from lull.runs.beside import on_some, tell
 from lull.runs.experiment import Result, run
 from lull.runs.profiler import ProfileRequest, profile
+from lull.runs.several import tell
 from lull.series.cli import series_command
 from lull.trees.cli import app as tree_app
 
@@ -147,7 +147,8 @@ def run_command(
         chosen = select_on(record, names, mode or ())
         for name, why in absent_from(record).items():
             if not features or name in set(features).difference(names):
-                _warn_absent(name, record.name, why)
+                text = f"without {name}, not on the base {record.name}: {why}"
+                print(text, file=sys.stderr)
         if ablate and not features:
             chosen = tuple(feature for feature in chosen if feature.steps)
         _check_names(chosen, mode, workload)
@@ -200,11 +201,7 @@ def run_command(
     finally:
         # What was measured before something failed is not kept back.
         if results and several:
-            by_base = {
-                name: [r for r in results if r.summary.base == name] for name in on
-            }
-            told = tell(by_base, bases, requests[0].measured, _program(), _warn)
-            sys.stdout.write(told)
+            _tell(results, bases, requests[0].measured)
         elif results and not piped:
             sys.stdout.write(_answer(requests[0].measured, results))
             _page(results, output)
@@ -224,10 +221,6 @@ def _place(output: Path | None, *parts: str) -> Path | None:
     return output.joinpath(*filter(None, parts)) if output else None
 
 
-def _warn_absent(name: str, base: str, why: str) -> None:
-    print(f"without {name}, not on the base {base}: {why}", file=sys.stderr)
-
-
 def _warn(text: str) -> None:
     print("warning:", text, file=sys.stderr)
 
@@ -236,6 +229,16 @@ def _answer(features: tuple[Feature, ...], results: list[Result]) -> str:
     folders = [shown_path(result.folder) for result in results]
     found = answer([result.summary for result in results], features)
     return render(found, folders, program=_program(), most=LINES - PAGE_LINES)
+
+
+def _tell(
+    results: list[Result], bases: list[Base], features: tuple[Feature, ...]
+) -> None:
+    """What runs of several bases say; it does not hide why one of them has failed."""
+    try:
+        sys.stdout.write(tell(results, bases, features, _program(), _warn))
+    except LullError as error:
+        _warn(f"they cannot be put side by side: {error}")
 
 
 def _page(results: list[Result], output: Path | None) -> None:
@@ -297,7 +300,7 @@ def profile_command(
     mode: Annotated[str, typer.Option(help="In this mode.")] = "lull",
     vs: Annotated[
         str | None,
-        typer.Option(help="The difference to another mode, or to untouched: no Lull."),
+        typer.Option(help="To hold against: a mode, lull-STEP, or untouched: no Lull."),
     ] = None,
     param: Annotated[
         list[str] | None, typer.Option(help="NAME=VALUE for it. May repeat.")

@@ -48,7 +48,8 @@ class Lab:
         made = summarise([feature], samples, meta)
         place = Path(f"runs/{request.clock}")
         if self.under is not None:
-            second = len(self.asked) > 2 or request.base != self.asked[0].base
+            alone = request.base == self.asked[0].base
+            second = not alone or sum(r.clock is request.clock for r in self.asked) > 1
             place = self.under / f"{request.clock}{'-2' * second}"
             name = str(place)
             folder(place, Run(name, made, tuple(samples), env(request.clock)))
@@ -229,7 +230,8 @@ def several(lab: Lab, place: Path, *words: str) -> Done:
 def test_bases_go_side_by_side_each_in_its_folder(
     lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lull.runs.beside.select", lambda names: (synthetic.feature(),))
+    one = (synthetic.feature(),)
+    monkeypatch.setattr("lull.ask.presence.select", lambda names: one)
     done = several(lab, tmp_path, "-o", str(tmp_path / "out"))
     assert done.exception is None, done.output
     assert [request.base for request in lab.asked] == ["6.12", "7.3"]
@@ -250,6 +252,32 @@ def test_bases_go_side_by_side_each_in_its_folder(
     assert len(rows[0]) == 3 and rows[1][3] == rows[3][3] == "0.100"
     assert rows[2][3] == "1.00" and rows[2][-1] == "~"
     assert f"lull compare {tmp_path}/insn {tmp_path}/insn-2" in done.stdout
+
+
+def test_of_two_clocks_runs_of_one_are_compared(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = (synthetic.feature(),)
+    monkeypatch.setattr("lull.ask.presence.select", lambda names: one)
+    done = several(lab, tmp_path, "--quick")
+    assert done.exception is None, done.output
+    pairs = [
+        line.split()[-2:] for line in done.stdout.splitlines() if "compare" in line
+    ]
+    assert pairs == [
+        [f"{tmp_path}/{clock}", f"{tmp_path}/{clock}-2"] for clock in ("insn", "wall")
+    ]
+
+
+def test_what_cannot_be_put_side_by_side_hides_no_failure(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = (synthetic.feature(),)
+    monkeypatch.setattr("lull.ask.presence.select", lambda names: one)
+    lab.fails = Clock.WALL
+    done = lull("walk", "--base", "6.12", "--base", "7.3", "--quick")
+    assert isinstance(done.exception, GuestFailed)
+    assert "they cannot be put side by side" in done.stderr
 
 
 def test_json_and_ablate_are_of_one_base(lab: Lab, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ asked for.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from lull.ask.catalog import features, select
@@ -65,6 +65,21 @@ def select_on(
     for one in wanted:
         need_on(one, base, root)
     return tuple(on_base(one, base, modes, root) for one in wanted)
+
+
+def on_some(names: Collection[str], base: Base, bases: Sequence[Base]) -> list[str]:
+    """Of the names those that are on a base, where others of ``bases`` have the rest.
+
+    One that is on none of them stays: whoever selects it says why. Raises UsageError
+    for a name that is unknown.
+    """
+    if len(bases) < 2 or not names:
+        return list(names)
+    return [
+        one.name
+        for one in select(names)
+        if not why_absent(one, base) or all(why_absent(one, b) for b in bases)
+    ]
 
 
 def need_on(asked: Feature, base: Base, root: Path | None = None) -> None:

@@ -217,8 +217,8 @@ async def _live(
                     os.killpg(process.pid, signal.SIGKILL)
                 await process.wait()
     return Ending(
-        results=_bytes(wiring.results),
-        console=_bytes(wiring.console),
+        results=bytes_of(wiring.results),
+        console=bytes_of(wiring.console),
         stderr=log.read_bytes(),
         returncode=process.returncode or 0,
         gave_up=gave_up,
@@ -227,7 +227,8 @@ async def _live(
     )
 
 
-def _bytes(path: Path) -> bytes:
+def bytes_of(path: Path) -> bytes:
+    """What a boot has left in a file; nothing where there is none."""
     try:
         return path.read_bytes()
     except OSError:

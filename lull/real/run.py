@@ -18,7 +18,7 @@ from lull.deb import build as builder
 from lull.deb.flavour import Flavour
 from lull.deb.tools import build_tools
 from lull.errors import CannotRun, LullError
-from lull.guest.boot import Start, boot, guest_command
+from lull.guest.boot import Start, boot, bytes_of, guest_command
 from lull.guest.image import Image, base_image
 from lull.guest.installed import find_packages, installed
 from lull.host.files import repo_root, shown_path
@@ -193,18 +193,11 @@ def _boot(run: _Run, of: _Boot) -> tuple[Sample, ...]:
         try:
             boot(start, driver, place, {**of.files, **more_files}, one.guest.limit_s)
         except LullError as error:
-            stream = stream_of(_raw(place), boot=of.number, seed=seed)
+            stream = stream_of(bytes_of(place / RESULTS), boot=of.number, seed=seed)
             raise named(error, stream, one.name) from error
-        stream = stream_of(_raw(place), boot=of.number, seed=seed)
+        stream = stream_of(bytes_of(place / RESULTS), boot=of.number, seed=seed)
         run.hello = run.hello or stream.hello
         return samples_of(stream, of.item.job, str(place))
-
-
-def _raw(place: Path) -> bytes:
-    try:
-        return (place / RESULTS).read_bytes()
-    except OSError:
-        return b""
 
 
 def _report(request: Request, run: _Run, env: Env, accel: str) -> Result:

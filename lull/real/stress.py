@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from lull.errors import ExpectationMissed, GuestFailed, LabError, LullError, UsageError
-from lull.guest.boot import live
+from lull.guest.boot import bytes_of, live
 from lull.guest.image import SUITE, need_tools
 from lull.host.files import digest, repo_root, write_file
 from lull.host.programs import run, tail
@@ -214,17 +214,13 @@ def _boot(
         try:
             results = live(qemu_command(spec, wiring), wiring, folder, limit_s)
         except LullError as error:
-            return Mode(name, read_tries(_bytes(wiring.results)), error)
+            return Mode(name, read_tries(bytes_of(wiring.results)), error)
     tries = read_tries(results)
     done = any(message(line)[0] == "done" for line in results.split(b"\n"))
     if done:
         return Mode(name, tries)
     where = str(folder)
     return Mode(name, tries, GuestFailed("it has not come to its end", where=where))
-
-
-def _bytes(path: Path) -> bytes:
-    return path.read_bytes() if path.is_file() else b""
 
 
 def root_of(found: Stress, cache: Cache, progress: Progress) -> bytes:

@@ -189,16 +189,22 @@ def _block(feature: Feature, summaries: Sequence[Summary]) -> Block:
     )
 
 
-def _measured(
-    feature: Feature, headline: Headline, summary: Summary
-) -> Measured | None:
+def rows_of(feature: Feature, headline: Headline, summary: Summary) -> dict[str, Row]:
+    """A headline's rows of the kernel with Lull, by mode; none on a clock that it is
+    not told on."""
     if headline.clock not in (None, summary.clock):
-        return None
-    rows = {
+        return {}
+    return {
         row.mode: row
         for row in _case(feature, headline.workload, headline.params, summary)
         if row.arm is Arm.LULL and row.metric == headline.metric
     }
+
+
+def _measured(
+    feature: Feature, headline: Headline, summary: Summary
+) -> Measured | None:
+    rows = rows_of(feature, headline, summary)
     stock, lull = rows.get(STOCK), rows.get(LULL)
     if stock is None or lull is None:
         return None

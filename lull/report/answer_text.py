@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from lull.model import Clock
 from lull.report.answer import Answer, Block, Measured, Verdict
@@ -40,24 +40,38 @@ def render(
     widths = tuple(max(map(len, column)) for column in columns)
     head = [*_head(found), *([_line(_HEADS, widths)] if measured else [])]
     foot = list(_foot(found, folders, program))
-    room = most - len(head) - len(foot) - 1
-    parts: list[list[str]] = []
-    for gap, entries in ((1, 2), (0, 2), (0, 1)):
-        parts = [
+    tries = (
+        [
             [""] * gap + list(_block_lines(block, entries, widths))
             for block in found.blocks
         ]
+        for gap, entries in ((1, 2), (0, 2), (0, 1))
+    )
+
+    def left(kept: int) -> str:
+        cut = found.blocks[kept:]
+        broken = sum(bool(block.broken) for block in cut)
+        more = f", of {broken} a promise is BROKEN" if broken else ""
+        return f"and {len(cut)} more{more}: see the tables"
+
+    body = fitted(tries, most - len(head) - len(foot) - 1, left)
+    return plain("\n".join([*head, *body, "", *foot]))
+
+
+def fitted(
+    tries: Iterable[list[list[str]]], room: int, left: Callable[[int], str]
+) -> list[str]:
+    """The lines of the first try whose parts fit; of the last one as many parts as
+    do, and a line, ``left`` of how many that are, that stands for the others."""
+    parts: list[list[str]] = []
+    for parts in tries:
         if sum(map(len, parts)) <= room:
             break
     rest: list[str] = []
     while parts and sum(map(len, parts)) + len(rest) > room:
         parts.pop()
-        cut = found.blocks[len(parts) :]
-        broken = sum(bool(block.broken) for block in cut)
-        more = f", of {broken} a promise is BROKEN" if broken else ""
-        rest = [f"and {len(cut)} more{more}: see the tables"]
-    lines = [*head, *(line for part in parts for line in part), *rest, "", *foot]
-    return plain("\n".join(lines))
+        rest = [left(len(parts))]
+    return [*(line for part in parts for line in part), *rest]
 
 
 def _head(found: Answer) -> Iterator[str]:
@@ -149,18 +163,26 @@ def _verdict(verdict: Verdict) -> Iterator[str]:
 
 
 def _cells(measured: Measured) -> tuple[str, ...]:
-    low_high = measured.ratio_ci95
-    interval = f"[{ratio(low_high[0])}, {ratio(low_high[1])}]" if low_high else "-"
     values = (_quantity(v, measured.unit) for v in (measured.stock, measured.lull))
-    return (str(measured.clock), *values, ratio(measured.ratio), interval)
+    return (
+        str(measured.clock),
+        *values,
+        ratio(measured.ratio),
+        interval(measured.ratio_ci95),
+    )
+
+
+def interval(of: tuple[float, float] | None) -> str:
+    """``[0.0494, 0.0500]``; ``-`` where there is none."""
+    return f"[{ratio(of[0])}, {ratio(of[1])}]" if of else "-"
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    clock, stock, lull, times, interval = (
+    clock, stock, lull, times, span = (
         cell.ljust(width) if i in (0, 4) else cell.rjust(width)
         for i, (cell, width) in enumerate(zip(cells, widths, strict=True))
     )
-    return f"  {clock}  {stock}  {lull}  {times} {interval}"
+    return f"  {clock}  {stock}  {lull}  {times} {span}"
 
 
 def _quantity(value: float, unit: str) -> str:

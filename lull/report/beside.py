@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from lull.ask.catalog import full_params
 from lull.ask.job import STOCK
-from lull.model import LULL, Arm, Clock, Feature, Headline, Row
+from lull.model import LULL, Clock, Feature, Headline
 from lull.report import stats
-from lull.report.answer_text import LINES, WIDTH
+from lull.report.answer import rows_of
+from lull.report.answer_text import LINES, WIDTH, fitted, interval
 from lull.report.compare import Run, values_of_row
 from lull.report.table import plain, quantity, ratio, wrap
 
@@ -71,39 +71,25 @@ def blocks(kernels: Sequence[Kernel], features: Sequence[Feature]) -> tuple[Bloc
 def _lines(
     kernels: Sequence[Kernel], feature: Feature, headline: Headline, clock: Clock
 ) -> Iterator[Line]:
-    if headline.clock not in (None, clock):
-        return
     first: list[float] = []
     for kernel in kernels:
         run = next((r for r in kernel.runs if r.summary.clock is clock), None)
-        rows = _rows(run, feature, headline) if run else {}
+        rows = rows_of(feature, headline, run.summary) if run else {}
         for mode in _MODES:
             if run is None or mode not in rows:
                 continue
             row = rows[mode]
             values = values_of_row(run, row, feature)
-            if not first:
-                if mode != STOCK:
-                    return
+            found: stats.Comparison | None = None
+            if kernel is kernels[0] and mode == STOCK:
                 first = values
-                yield Line(kernel.base, mode, row.unit, row.median, None)
-            else:
+            elif kernel is kernels[0]:  # of the same boots, which are pairs
+                found = stats.Comparison(row.ratio, row.ratio_ci95, row.p, "", None)
+            elif first:
                 found = stats.compare_groups(values, first)
-                if kernel is kernels[0]:  # of the same boots, which are pairs
-                    found = stats.Comparison(row.ratio, row.ratio_ci95, row.p, "", None)
-                yield Line(kernel.base, mode, row.unit, row.median, found)
-
-
-def _rows(run: Run, feature: Feature, headline: Headline) -> dict[str, Row]:
-    wanted = full_params(feature, headline.workload, headline.params)
-    return {
-        row.mode: row
-        for row in run.summary.rows
-        if (row.feature, row.workload) == (feature.name, headline.workload)
-        and row.arm is Arm.LULL
-        and row.metric == headline.metric
-        and full_params(feature, row.workload, row.params) == wanted
-    }
+            else:
+                return
+            yield Line(kernel.base, mode, row.unit, row.median, found)
 
 
 def _remarks(kernels: Sequence[Kernel], name: str) -> Iterator[str]:
@@ -133,20 +119,18 @@ def render(
         "Next, which differences are the kernel's:",
         *(f"  {command}" for command in following),
     ]
-    room = LINES - len(head) - len(foot) - 1
-    parts: list[list[str]] = []
-    for gap, remarks in ((1, True), (1, False), (0, False)):
-        parts = [[""] * gap + list(_block(block, remarks)) for block in found]
-        if sum(map(len, parts)) <= room:
-            break
-    rest: list[str] = []
-    while parts and sum(map(len, parts)) + len(rest) > room:
-        parts.pop()
-        rest = [f"and {len(found) - len(parts)} more: see the tables"]
-    body = [line for part in parts for line in part]
+    tries = (
+        [[""] * gap + list(_block(block, remarks)) for block in found]
+        for gap, remarks in ((1, True), (1, False), (0, False))
+    )
+    body = fitted(
+        tries,
+        LINES - len(head) - len(foot) - 1,
+        lambda kept: f"and {len(found) - kept} more: see the tables",
+    )
     if not found:
         body = ["", "Nothing was measured on two of them."]
-    return plain("\n".join([*head, *body, *rest, "", *foot]))
+    return plain("\n".join([*head, *body, "", *foot]))
 
 
 def _head(kernels: Sequence[Kernel]) -> Iterator[str]:
@@ -172,7 +156,5 @@ def _against(line: Line) -> str:
     found = line.found
     if found is None:
         return ""
-    interval = found.ci95
-    span = f"[{ratio(interval[0])}, {ratio(interval[1])}]" if interval else "-"
     mark = "" if found.significant else " ~"
-    return f"{ratio(found.ratio):>7} {span}{mark}"
+    return f"{ratio(found.ratio):>7} {interval(found.ci95)}{mark}"

@@ -200,8 +200,12 @@ def whose(both: Sequence[Change]) -> tuple[str, ...]:
     What stock does otherwise on the other base is the kernel's, and so is a mode's
     change where its interval and that of stock have a ratio in common.
     """
-    stock = {_place(c): c for c in both if c.row.mode == STOCK}
-    return tuple(_whose(change, stock.get(_place(change))) for change in both)
+    stock = {
+        _key(change.row)[:4]: change
+        for change in both
+        if change.row.mode == STOCK and change.row.arm is Arm.LULL
+    }
+    return tuple(_whose(change, stock.get(_key(change.row)[:4])) for change in both)
 
 
 def _whose(change: Change, stock: Change | None) -> str:
@@ -210,11 +214,6 @@ def _whose(change: Change, stock: Change | None) -> str:
     if stock.found is None or not stock.found.significant:
         return "Lull"
     return "kernel" if stock is change or _meet(change, stock) else "both"
-
-
-def _place(change: Change) -> tuple[object, ...]:
-    row = change.row
-    return row.feature, row.workload, tuple(sorted(row.params.items())), row.metric
 
 
 def _meet(one: Change, other: Change) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lull.ask.catalog import check_mode, check_side, check_workload, full_params
 from lull.ask.job import STOCK
-from lull.ask.steps import is_set, sets_of, steps_of
+from lull.ask.steps import is_set, sets_of
 from lull.errors import LabError, UsageError
 from lull.host.files import repo_root
 from lull.host.progress import Progress
@@ -78,13 +78,14 @@ def profiles(
     feature = request.feature
     check_workload(feature, request.workload)
     sides = [request.mode]
+    if not is_set(request.mode):
+        check_mode(feature, request.mode)
     if request.vs is not None:
         sides.append(request.vs)
-    for side, check in zip(sides, (check_mode, check_side), strict=False):
-        if is_set(side):
-            steps_of(feature, side)
-        else:
-            check(feature, side)
+        if not is_set(request.vs):
+            check_side(feature, request.vs)
+    # Before anything is built: whether there are such steps.
+    sets_of(feature, sides)
     machine.require_qemu()
     kernels = {}
     # The untouched one first: the other starts from its objects.

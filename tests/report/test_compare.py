@@ -111,6 +111,24 @@ def test_of_two_bases_it_says_which_differences_are_the_kernels(
     assert line(text, "stock")[-1] == "~" and line(text, "lull")[-1] == "Lull"
 
 
+def test_the_untouched_kernel_is_not_taken_for_stock() -> None:
+    runs = []
+    for stock in (400.0, 200.0):
+        samples = [
+            *synthetic.samples(cost={**synthetic.COST, "stock": stock}),
+            *synthetic.samples(arm=Arm.STOCK),
+        ]
+        made = summarise([synthetic.feature()], samples, synthetic.meta())
+        runs.append(compare.Run("", made, tuple(samples)))
+    both, _, _ = compare.changes(*runs, [synthetic.feature()])
+    said = {
+        (change.row.mode, change.row.arm): cause
+        for change, cause in zip(both, compare.whose(both), strict=True)
+        if (change.row.workload, change.row.metric) == ("zombies", "total")
+    }
+    assert said["stock", Arm.LULL] == "kernel" and not said["stock", Arm.STOCK]
+
+
 def test_other_clocks_are_refused(tmp_path: Path, warnings: list[str]) -> None:
     old, new = make(tmp_path / "a"), make(tmp_path / "b", clock=Clock.WALL)
     with pytest.raises(UsageError, match="insn and wall"):

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Runs of several bases, and what they say beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from lull.ask.presence import absent_from
+from lull.host.files import shown_path
+from lull.kernels.bases import Base
+from lull.model import Feature
+from lull.report.beside import Kernel, render
+from lull.report.compare import read
+from lull.runs.experiment import Result
+
+
+def tell(
+    results: Sequence[Result],
+    bases: Sequence[Base],
+    features: Sequence[Feature],
+    program: str,
+    warn: Callable[[str], None],
+) -> str:
+    """The answer of these runs, in the order of the bases.
+
+    Their folders are read again: samples are there. Raises what ``read`` raises.
+    """
+    of_bases = [
+        (base, [r for r in results if r.summary.base == base.name]) for base in bases
+    ]
+    of_bases = [(base, found) for base, found in of_bases if found]
+    kernels = [
+        Kernel(
+            base.name,
+            tuple(read(result.folder, features, warn) for result in found),
+            absent_from(base),
+            base.native,
+        )
+        for base, found in of_bases
+    ]
+    first, *others = [found for _, found in of_bases]
+    following = [
+        f"{program} compare {shown_path(old.folder)} {shown_path(new.folder)}"
+        for found in others
+        for old in first
+        for new in found
+        if old.summary.clock is new.summary.clock
+    ]
+    return render(kernels, features, [shown_path(r.folder) for r in results], following)
