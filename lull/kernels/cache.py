@@ -58,6 +58,10 @@ class Cache:
 
     def prepare(self) -> None:
         """Make the directories and remove what dead processes left."""
+        self._make()
+        self._sweep()
+
+    def _make(self) -> None:
         try:
             for path in (
                 self.sources,
@@ -75,7 +79,6 @@ class Cache:
                 where=str(self.root),
                 hint="XDG_CACHE_HOME=/a/writable/directory",
             ) from error
-        self._sweep()
 
     def need(self, size: int, step: str) -> None:
         """Refuse a step that would fill the disk."""
@@ -91,6 +94,7 @@ class Cache:
         A child that is given the descriptor keeps the lock for as long as it
         lives, even when this process is killed first.
         """
+        self._make()
         path = self._locks / f"{name}.lock"
         with path.open("a", encoding="ascii") as file:
             if not _try_lock(file):

@@ -52,6 +52,16 @@ def test_a_path_that_make_refuses(tmp_path: Path, name: str) -> None:
         Cache(tmp_path / name)
 
 
+def test_an_empty_cache_is_made_by_whoever_is_first(tmp_path: Path) -> None:
+    new = Cache(tmp_path / "cache")
+    with new.lock("job"), new.temp("job") as temp:
+        assert temp.is_dir()
+    shutil.rmtree(new.root)
+    (tmp_path / "cache").write_text("a file")
+    with pytest.raises(CannotRun, match="cache cannot be made"), new.lock("job"):
+        pass
+
+
 def test_a_killed_run_is_cleaned_up_and_a_live_one_is_not(cache: Cache) -> None:
     child = subprocess.Popen(
         [sys.executable, "-c", CHILD, str(cache.root)],
