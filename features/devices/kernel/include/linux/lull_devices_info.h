@@ -15,7 +15,7 @@
  * @room: of who has claimed it: it may have to wait, and is counted
  * @async: it may be handled by a worker; power.async_suspend shares its word
  *	with bits that whoever handles the device writes
- * @alone: it is sync, and so are all it comes after
+ * @alone: it is sync, and all it comes after are, too, or had ended
  * @left: an error has kept device_suspend_late() from it: device_resume_early()
  *	has nothing to undo
  * @passed: the walk has come to it, and left it to who will have started it
