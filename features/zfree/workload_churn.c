@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <signal.h>
@@ -34,6 +35,8 @@
 #define ZSWAP_STORED "/sys/kernel/debug/zswap/stored_pages"
 #define WORKER_MB 1
 #define COMPACT_MS 100
+/* LULL_ZFREE_BATCH. */
+#define GROUP_SLOTS 64
 #define HUGE_BYTES ((size_t)8 << 20)
 /* Without a page read back in that time something hangs. */
 #define STUCK_MS 60000
@@ -42,7 +45,7 @@
 
 /* Counted by the workers; shared with the probe. */
 static volatile struct tally {
-	uint64_t out, checked, wrong, failed;
+	uint64_t out, checked, wrong, failed, read;
 } *tally;
 
 static struct zram zram = ZRAM_NONE;
@@ -156,6 +159,28 @@ static void recompress(void)
 	post_processor("recompress", "type=idle");
 }
 
+/*
+ * From the device itself, the last slot of a group that is freed at once: who frees
+ * can be made to wait there.
+ */
+static void reader(void)
+{
+	char path[ZRAM_PATH];
+	void *page;
+	int fd;
+
+	zram_device(path, sizeof(path), &zram);
+	fd = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
+	if (fd < 0 || posix_memalign(&page, PAGE_BYTES, PAGE_BYTES))
+		return;
+	for (off_t slot = GROUP_SLOTS - 1;; slot += GROUP_SLOTS) {
+		if (pread(fd, page, PAGE_BYTES, slot * PAGE_BYTES) <= 0)
+			slot = -1;
+		else
+			__atomic_add_fetch(&tally->read, 1, __ATOMIC_RELAXED);
+	}
+}
+
 /* Beside the workers; the parameter says whether. */
 static const struct other {
 	const char *param;
@@ -166,6 +191,7 @@ static const struct other {
 	{ "writeback", write_back },
 	{ "writeback", mark_idle },
 	{ "recompress", recompress },
+	{ "readers", reader },
 };
 
 static void start_all(uint64_t order, void *arg, struct crew_answer *answer)
@@ -214,7 +240,9 @@ static bool nothing_left(const struct job_case *c, const struct zram_stat *fresh
 {
 	/* What was missed stays until its slot is written again. */
 	if (missed)
-		return stat->orig_data_size <= fresh->orig_data_size + missed * PAGE_BYTES;
+		return stat->orig_data_size >= fresh->orig_data_size &&
+		       stat->orig_data_size <= fresh->orig_data_size + missed * PAGE_BYTES &&
+		       stat->compr_data_size >= fresh->compr_data_size;
 	/* The header itself may have been written back. */
 	if (job_number(c, "writeback"))
 		return stat->orig_data_size == fresh->orig_data_size &&
@@ -261,11 +289,14 @@ static int wait_checked(uint64_t checks)
 	return check_interrupted();
 }
 
-static int enough_cuts(uint64_t due)
+static int enough_happened(const struct job_case *c)
 {
 	uint64_t cuts = lull_stat("zfree", "cuts");
 
-	if (cuts >= due)
+	if (lull_stat("zfree", "waits") < job_number(c, "waits"))
+		return fail(STATUS_UNMET, "churn", "nobody came to a group that was being freed, in %"
+			    PRIu64 " pages read from the device", tally->read);
+	if (cuts >= job_number(c, "cuts"))
 		return 0;
 	return fail(STATUS_UNMET, "churn", "%" PRIu64 " runs went from one cluster into the next",
 		    cuts);
@@ -302,7 +333,7 @@ static int churn_round(const struct job_case *c, const char *mode, struct sample
 		ret = report(c, mode, &fresh, &stat, missed);
 	sample_add(s, "checked", (double)tally->checked);
 	zram_stop(&zram);
-	return ret ? ret : enough_cuts(job_number(c, "cuts"));
+	return ret ? ret : enough_happened(c);
 }
 
 static void churn_teardown(void)
@@ -328,6 +359,10 @@ static const struct workload_param churn_params[] = {
 	{ "compact", "1" },
 	{ "writeback", "0" },
 	{ "recompress", "0" },
+	/* 1: somebody reads the device meanwhile. */
+	{ "readers", "0" },
+	/* So often a slot has to be locked while its group is freed. */
+	{ "waits", "0" },
 	/* 1: as on a disk, whose slots are in no clusters. */
 	{ "rotates", "0" },
 	INJECT_PARAMS,

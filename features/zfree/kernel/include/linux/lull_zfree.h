@@ -26,6 +26,7 @@ enum lull_zfree_counter {
 	LULL_ZFREE_CUTS,	/* runs that were cut where a cluster ends */
 	LULL_ZFREE_BATCHED,	/* slots that were freed one by one, together */
 	LULL_ZFREE_BATCHES,	/* in how many batches */
+	LULL_ZFREE_WAITS,	/* how often a slot was locked while its group was freed */
 	LULL_ZFREE_HANDLES,	/* handles freed in batches */
 	LULL_ZFREE_RUNS,	/* class locks taken for them */
 	LULL_ZFREE_ZSPAGES,	/* zspages that became empty by it */
@@ -54,6 +55,8 @@ LULL_SAFEGUARDS(ZFREE, zfree, {
 	LULL_ZFREE_SIZE,	/* ZS9: an object has room for what goes there */
 	LULL_ZFREE_PRESSURE,	/* ZS9: the shrinker drains */
 	LULL_ZFREE_SLOT_LOCK,	/* ZS11: a slot that is being read is missed */
+	LULL_ZFREE_GROUP,	/* ZS11: nobody reads a slot while its group is freed */
+	LULL_ZFREE_LINGER,	/* ZS11: who locks slots looks until no group is freed */
 	LULL_ZFREE_RINGS,	/* there is memory for the worker's rings */
 });
 
@@ -66,6 +69,7 @@ LULL_STEPS(ZFREE, zfree, {
 	LULL_ZFREE_BY_CLUSTERS,	/* a run that crosses clusters is cut there */
 	LULL_ZFREE_BY_BATCH,	/* slots of a CPU's cache are freed together */
 	LULL_ZFREE_BY_SLOTS,	/* zram empties the slots of a range in one go */
+	LULL_ZFREE_BY_GROUPS,	/* a word keeps others from them, not each's lock */
 	LULL_ZFREE_BY_BULK,	/* one class lock for all handles of a class */
 	LULL_ZFREE_BY_SHADOWS,	/* a node's shadows are cleared together */
 	LULL_ZFREE_BY_ZEROMAP,	/* a bit is cleared where it is set */
@@ -79,6 +83,7 @@ LULL_POINTS(ZFREE, zfree, {
 	LULL_ZFREE_AT_MIGRATE,	/* page locked, no other lock taken yet */
 	LULL_ZFREE_AT_PUBLISH,	/* between a handle and its count */
 	LULL_ZFREE_AT_READ,	/* slot locked, its handle read and not used yet */
+	LULL_ZFREE_AT_GROUP,	/* the last slot of a piece of a group unlocked, not emptied */
 	LULL_ZFREE_AT_LIMIT,	/* drained at a limit, not compressed again yet */
 });
 
@@ -98,6 +103,8 @@ static inline bool lull_zfree_in_bulk(void)
 DECLARE_STATIC_KEY_FALSE(lull_zfree_class_key);
 /* Slots of a range are freed together. */
 DECLARE_STATIC_KEY_FALSE(lull_zfree_range_key);
+/* Who locks a slot of zram looks whether its group is being freed. */
+DECLARE_STATIC_KEY_FALSE(lull_zfree_group_key);
 /* Handles are left to a worker. */
 DECLARE_STATIC_KEY_FALSE(lull_zfree_defer_key);
 
@@ -114,6 +121,11 @@ static inline bool lull_zfree_ranges(void)
 	return static_branch_unlikely(&lull_zfree_range_key);
 }
 
+static inline bool lull_zfree_groups(void)
+{
+	return static_branch_unlikely(&lull_zfree_group_key);
+}
+
 static inline bool lull_zfree_deferred(void)
 {
 	return static_branch_unlikely(&lull_zfree_defer_key);
@@ -126,6 +138,7 @@ bool zs_flush_deferred(struct zs_pool *pool);
 
 static inline bool lull_zfree_by_class(void) { return false; }
 static inline bool lull_zfree_ranges(void) { return false; }
+static inline bool lull_zfree_groups(void) { return false; }
 static inline bool lull_zfree_deferred(void) { return false; }
 static inline bool zs_flush_deferred(struct zs_pool *pool) { return false; }
 static inline void lull_zfree_count(enum lull_zfree_counter counter, u64 n) { }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * For drivers/block/zram/zram_drv.c: swap frees many slots in a row. Each is
- * emptied under its lock, as by zram_free_page(); handles and statistics are
- * gathered and settled once for all.
+ * emptied as by zram_free_page(), under its lock or with its group claimed; handles
+ * and statistics are gathered and settled once for all.
  */
 #include <linux/lull_zfree.h>
 #include <linux/swap.h>
@@ -29,8 +29,9 @@ static void free_handles(struct zram *zram, struct zram_freed *freed)
 	freed->nr = 0;
 }
 
-/* Under the slot's lock; what it held may be freed when that is dropped (ZS5). */
-static void empty_slot(struct zram *zram, u32 index, struct zram_freed *freed)
+/* Nobody else is at the slot; what it held may be freed when that is dropped (ZS5). */
+static __always_inline void empty_slot(struct zram *zram, u32 index,
+				       struct zram_freed *freed)
 {
 	struct zram_table_entry *slot = &zram->table[index];
 	unsigned int flags = slot->flags;
@@ -75,6 +76,30 @@ static __always_inline void try_slot(struct zram *zram, u32 index, struct zram_f
 	}
 }
 
+/*
+ * All of them are of one group, which is claimed (lull_zram_group.h). Where spinlocks
+ * can be preempted so could be who has claimed it. The key does not change meanwhile.
+ */
+static __always_inline bool try_group(struct zram *zram, unsigned long begin,
+				      unsigned long end, struct zram_freed *freed)
+{
+	if (IS_ENABLED(CONFIG_PREEMPT_RT) || !lull_zfree_groups() ||
+	    !lull_claim_group(zram, begin))
+		return false;
+	for (unsigned long index = begin; index < end; index++) {
+		if (lull_slot_is_locked(zram, index) &&
+		    lull_zfree_guarded(LULL_ZFREE_SLOT_LOCK)) {
+			freed->missed++;
+			continue;
+		}
+		if (index == end - 1)
+			lull_zfree_pause(LULL_ZFREE_AT_GROUP);
+		empty_slot(zram, index, freed);
+	}
+	lull_leave_group(zram);
+	return true;
+}
+
 static void begin_freeing(struct zram_freed *freed)
 {
 	if (!lull_zfree_guarded(LULL_ZFREE_ATOMIC))
@@ -107,10 +132,12 @@ static void zram_slots_free_notify(struct block_device *bdev,
 	unsigned long end = index + nr, until;
 
 	begin_freeing(&freed);
-	while (index < end) {
-		until = min(end, index + LULL_ZFREE_BATCH);
-		for (; index < until; index++)
-			try_slot(zram, index, &freed);
+	for (; index < end; index = until) {
+		until = min(end, round_down(index, LULL_ZFREE_BATCH) + LULL_ZFREE_BATCH);
+		if (!try_group(zram, index, until, &freed)) {
+			for (unsigned long i = index; i < until; i++)
+				try_slot(zram, i, &freed);
+		}
 		free_handles(zram, &freed);
 	}
 	settle_freed(zram, &freed, nr);

@@ -2,7 +2,8 @@
 /*
  * The feature `zfree`: its modes and counters. What it does is where the data
  * is: mm/lull_zsfree.h, mm/lull_zsdefer.h, mm/lull_swap.h, mm/lull_swap_batch.h,
- * mm/lull_swap_runs.h, mm/lull_zswap.h and drivers/block/zram/lull_zram.h.
+ * mm/lull_swap_runs.h, mm/lull_zswap.h, and lull_zram.h and lull_zram_group.h in
+ * drivers/block/zram.
  * zsmalloc and zram may be modules: what they take of it is exported.
  */
 #include <linux/debugfs.h>
@@ -10,11 +11,14 @@
 #include <linux/export.h>
 #include <linux/lull.h>
 #include <linux/lull_zfree.h>
+#include <linux/rcupdate.h>
 #include <linux/workqueue.h>
 
 DEFINE_STATIC_KEY_FALSE(lull_zfree_range_key);
 DEFINE_STATIC_KEY_FALSE(lull_zfree_class_key);
 EXPORT_SYMBOL_GPL(lull_zfree_class_key);
+DEFINE_STATIC_KEY_FALSE(lull_zfree_group_key);
+EXPORT_SYMBOL_GPL(lull_zfree_group_key);
 DEFINE_STATIC_KEY_FALSE(lull_zfree_defer_key);
 EXPORT_SYMBOL_GPL(lull_zfree_defer_key);
 
@@ -38,6 +42,7 @@ static const char * const zfree_counters[] = {
 	[LULL_ZFREE_CUTS]	= "cuts",
 	[LULL_ZFREE_BATCHED]	= "batched",
 	[LULL_ZFREE_BATCHES]	= "batches",
+	[LULL_ZFREE_WAITS]	= "waits",
 	[LULL_ZFREE_HANDLES]	= "handles",
 	[LULL_ZFREE_RUNS]	= "runs",
 	[LULL_ZFREE_ZSPAGES]	= "zspages",
@@ -49,8 +54,9 @@ static const char * const zfree_counters[] = {
 
 /*
  * At any time, under load: what is stored does not depend on the mode, every
- * way of freeing excludes every other by the same locks, and each decides once
- * which way it goes. The worker comes for what was left to it.
+ * way of freeing excludes every other by the same locks, and by a word of zram's
+ * where those are only looked at, and each decides once which way it goes. The
+ * worker comes for what was left to it.
  */
 static void set_key(struct static_key_false *key, bool on)
 {
@@ -62,14 +68,25 @@ static void set_key(struct static_key_false *key, bool on)
 
 static int zfree_switch_mode(struct lull_feature *f, unsigned int mode)
 {
-	bool class;
+	bool class, groups;
 
+	/* Ranges are freed under a spinlock: nobody is at one after that. */
+	if (static_key_enabled(&lull_zfree_range_key)) {
+		set_key(&lull_zfree_range_key, false);
+		if (lull_zfree_guarded(LULL_ZFREE_LINGER))
+			synchronize_rcu();
+	}
 	lull_zfree_take_steps();
 	class = mode != ZFREE_LULL || lull_zfree_by(LULL_ZFREE_BY_CLASS);
+	groups = mode == ZFREE_LULL && lull_zfree_by(LULL_ZFREE_BY_GROUPS);
 
 	set_key(&lull_zfree_class_key, mode != ZFREE_STOCK && class);
-	set_key(&lull_zfree_range_key, mode == ZFREE_LULL);
+	set_key(&lull_zfree_group_key, groups);
 	set_key(&lull_zfree_defer_key, mode == ZFREE_DEFERRED);
+	/* Who has locked a slot without a look at its group lets it go first. */
+	if (groups)
+		synchronize_rcu();
+	set_key(&lull_zfree_range_key, mode == ZFREE_LULL);
 	return 0;
 }
 
