@@ -204,6 +204,20 @@ static unsigned int visit_dead_users_too(struct freeze_session *s)
 	return todo;
 }
 
+/* Not inlined: the loop over all processes is of little but zombies then. */
+static noinline unsigned int visit_group(struct freeze_session *s, struct task_struct *g,
+					 unsigned int *live)
+{
+	struct task_struct *p;
+	unsigned int todo = 0;
+
+	for_each_thread(g, p) {
+		(*live)++;
+		todo += visit_user(s, p);
+	}
+	return todo;
+}
+
 /*
  * The caller holds tasklist_lock or is in an RCU read-side section; in the
  * latter case the snapshot was taken before, so that a task which the walk
@@ -211,7 +225,7 @@ static unsigned int visit_dead_users_too(struct freeze_session *s)
  */
 static unsigned int visit_all_users(struct freeze_session *s)
 {
-	struct task_struct *g, *p;
+	struct task_struct *g;
 	unsigned int todo = 0;
 	unsigned int live = 0, dead = 0;
 
@@ -225,14 +239,10 @@ static unsigned int visit_all_users(struct freeze_session *s)
 		 * A dead leader with live threads takes the long way (FZ3).
 		 */
 		if (READ_ONCE(g->__state) == TASK_DEAD &&
-		    thread_group_empty(g)) {
+		    thread_group_empty(g))
 			dead++;
-			continue;
-		}
-		for_each_thread(g, p) {
-			live++;
-			todo += visit_user(s, p);
-		}
+		else
+			todo += visit_group(s, g, &live);
 	}
 
 	freeze_count(FREEZE_WALKS, 1);
