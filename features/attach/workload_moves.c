@@ -14,6 +14,7 @@
 #include "groups.h"
 #include "job.h"
 #include "lull.h"
+#include "mark.h"
 #include "util.h"
 #include "workload.h"
 
@@ -148,10 +149,12 @@ static int moves_round(const struct job_case *c, const char *mode, struct sample
 	if (move_once(&groups[0], text, 0, &written) < 0 || lull_stats_clear("attach") < 0)
 		return -1;
 	spent = written = 0;
+	mark_begin();
 	for (uint64_t i = 0; i < n; i++) {
 		if (move_once(i & 1 ? &groups[0] : other, text, gap, &written) < 0)
 			return -1;
 	}
+	mark_end();
 	for (unsigned int i = 0; i < nr; i++) {
 		if (!group_has(n & 1 ? other : &groups[0], pids[i]))
 			return fail(STATUS_FAILED, "moves", "PID %d is not where it was put",
