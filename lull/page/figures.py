@@ -2,12 +2,14 @@
 """A feature's figures in its README: tables of runs that are committed.
 
 ``results/CLOCK.json`` beside the README is what the tables need of a run's summary,
-``results/ablate-CLOCK.json`` of one with ``--ablate``. A test makes the tables again.
+``results/ablate-CLOCK.json`` of one with ``--ablate``; which run that was is beside
+each (``lull.page.origin``). A test makes the tables again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from lull.ask.catalog import ROOMS
@@ -27,11 +29,11 @@ from lull.model import (
     StepShare,
     Summary,
 )
+from lull.page.origin import Figures, keep, kept, said
 from lull.page.phrases import amount
 from lull.report import ablation
 from lull.report.answer import RUN
-from lull.report.compare import read
-from lull.report.summary import CaseKey, case_key, case_name, to_json
+from lull.report.summary import CaseKey, case_key, case_name
 from lull.report.table import aa_control, cell
 
 RESULTS = "results"
@@ -44,9 +46,9 @@ _UNIT = {
 
 
 def refresh_feature(
-    feature: Feature, summaries: Iterable[Summary], root: Path, run: str = RUN
+    feature: Feature, given: Iterable[Figures], root: Path, run: str = RUN
 ) -> tuple[Path, ...]:
-    """Keep what ``summaries`` have of the feature, and write its README's tables;
+    """Keep what ``given`` have of the feature, and write its README's tables;
     ``run`` is the command that measures it.
 
     Returns the files that were written: none for a README without a place.
@@ -55,14 +57,13 @@ def refresh_feature(
     text = readme.read_text("utf-8") if readme.is_file() else ""
     if START not in text:
         return ()
-    written = []
-    for summary in summaries:
-        kept = reduced(summary, feature)
-        if not kept.rows:
+    written: list[Path] = []
+    for figures in given:
+        summary = reduced(figures.summary, feature)
+        if not summary.rows:
             continue
         place = room(feature, root) / RESULTS / _name(summary)
-        write_file(place, to_json(kept).encode())
-        written.append(place)
+        written += keep(place, replace(figures, summary=summary))
     text = with_figures(text, feature, committed(feature, root), run)
     write_file(readme, text.encode())
     return (*written, readme)
@@ -74,14 +75,11 @@ def room(feature: Feature, root: Path) -> Path:
     return next((place for place in places if place.is_dir()), places[0])
 
 
-def committed(feature: Feature, root: Path) -> tuple[Summary, ...]:
-    """The feature's summaries: insn first, and what the steps bring last."""
+def committed(feature: Feature, root: Path) -> tuple[Figures, ...]:
+    """The feature's figures: insn first, and what the steps bring last."""
     folder = room(feature, root) / RESULTS
     names = [f"{clock}.json" for clock in Clock]
-    files = [folder / name for name in (*names, *(f"ablate-{n}" for n in names))]
-    return tuple(
-        read(file, (), lambda text: None).summary for file in files if file.is_file()
-    )
+    return kept(folder / name for name in (*names, *(f"ablate-{n}" for n in names)))
 
 
 def _name(summary: Summary) -> str:
@@ -128,7 +126,7 @@ def _wanted(feature: Feature, clock: Clock) -> set[tuple[CaseKey, str]]:
 
 
 def with_figures(
-    text: str, feature: Feature, summaries: Sequence[Summary], run: str = RUN
+    text: str, feature: Feature, given: Sequence[Figures], run: str = RUN
 ) -> str:
     """A README's text with the tables anew. Raises LabError where it has no place."""
     before, start, rest = text.partition(START)
@@ -139,18 +137,20 @@ def with_figures(
             where=f"{feature.name}/README.md",
             hint=f"it is between {START.strip()} and {END.strip()}",
         )
-    blocks = "\n".join(_block(summary, feature, run) for summary in summaries)
+    blocks = "\n".join(_block(figures, feature, run) for figures in given)
     return f"{before}{start}{blocks}{end}{after}"
 
 
-def _block(summary: Summary, feature: Feature, run: str) -> str:
+def _block(figures: Figures, feature: Feature, run: str) -> str:
+    summary = figures.summary
     command = f"lull {run} {feature.name} --clock {summary.clock}"
     command += " --ablate" if summary.steps else ""
     command += " --quick" if _quick(summary, feature) else ""
     command += f" --seeds {summary.seeds}" if summary.seeds else ""
     head = f"Linux {summary.kernel}, {summary.cpus} CPUs, clock {summary.clock}"
     lines = [
-        f"{head} ({_UNIT[summary.clock]}), {summary.seeds} seeds, by `{command}`:",
+        f"{head} ({_UNIT[summary.clock]}), {summary.seeds} seeds,"
+        f" {said(figures.origin, command)}:",
         "",
     ]
     if summary.steps:

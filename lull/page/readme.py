@@ -2,30 +2,35 @@
 """The front page's results: a table and a picture, of a run that is committed.
 
 ``docs/results/CLOCK.json`` is what is left of a run's summary when everything
-goes that the front page does not show. The block in README.md and
-``docs/results/results.svg`` are made of these, and a test makes them again.
+goes that the front page does not show, with the run that it was beside it
+(``lull.page.origin``). The block in README.md and ``docs/results/results.svg``
+are made of these, and a test makes them again.
 """
 
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from lull.ask.catalog import features
 from lull.ask.job import STOCK
 from lull.errors import LabError
 from lull.host.files import repo_root, write_file
+from lull.kernels.bases import DEFAULT_BASE
 from lull.model import LULL, Arm, Clock, Feature, Summary
 from lull.page.build import overview
 from lull.page.figures import refresh_feature
 from lull.page.html import style
+from lull.page.origin import Figures, figures_of, keep, kept, said
 from lull.page.phrases import amount, factor, interval
 from lull.real.catalog import MEASURE
 from lull.real.catalog import features as real_features
-from lull.report.answer import Answer, answer
+from lull.report.answer import RUN, Answer, answer
 from lull.report.compare import read
-from lull.report.summary import case_key, to_json
+from lull.report.summary import case_key
 from lull.report.table import ratio
 
 RESULTS = Path("docs/results")
@@ -44,40 +49,38 @@ def refresh(runs: Sequence[Path], root: Path | None = None) -> tuple[Path, ...]:
     raises, and LabError for a README without a place for them."""
     base = root or repo_root()
     known = features()
-    given = [_summary(path, known) for path in runs]
+    given = [_figures(path, known) for path in runs]
     written = [
         place for feature in known for place in refresh_feature(feature, given, base)
     ]
     for feature in real_features(base):
         written += refresh_feature(feature, given, base, MEASURE)
-    for summary in given:
+    for figures in given:
+        summary = figures.summary
         # A run of some features, or of their steps, is for their own pages.
         if summary.steps or {f.name for f in known} - {r.feature for r in summary.rows}:
             continue
         place = base / RESULTS / f"{summary.clock}.json"
-        write_file(place, to_json(reduced(summary, known)).encode())
-        written.append(place)
-    summaries = committed(base)
+        written += keep(place, replace(figures, summary=reduced(summary, known)))
+    there = committed(base)
     readme = base / "README.md"
-    write_file(readme, with_block(readme.read_text("utf-8"), summaries).encode())
+    write_file(readme, with_block(readme.read_text("utf-8"), there).encode())
     written.append(readme)
-    if summaries:
-        write_file(base / PICTURE, picture(summaries, known).encode())
+    if there:
+        write_file(base / PICTURE, picture(there, known).encode())
         written.append(base / PICTURE)
     return tuple(written)
 
 
-def _summary(path: Path, known: Sequence[Feature]) -> Summary:
+def _figures(path: Path, known: Sequence[Feature]) -> Figures:
     file = path / "summary.json" if path.is_dir() else path
     # What makes a comparison doubtful is of no concern here.
-    return read(file, known, lambda text: None).summary
+    return figures_of(read(file, known, lambda text: None))
 
 
-def committed(base: Path) -> tuple[Summary, ...]:
-    """The summaries of docs/results, insn first."""
-    files = (base / RESULTS / f"{clock}.json" for clock in Clock)
-    found = (read(file, (), lambda text: None) for file in files if file.is_file())
-    return tuple(run.summary for run in found)
+def committed(base: Path) -> tuple[Figures, ...]:
+    """The figures of docs/results, insn first."""
+    return kept(base / RESULTS / f"{clock}.json" for clock in Clock)
 
 
 def reduced(summary: Summary, known: Iterable[Feature]) -> Summary:
@@ -104,7 +107,7 @@ def reduced(summary: Summary, known: Iterable[Feature]) -> Summary:
     return summary.model_copy(update={"rows": rows, "steps": ()})
 
 
-def with_block(text: str, summaries: Sequence[Summary]) -> str:
+def with_block(text: str, given: Sequence[Figures]) -> str:
     """README's text with the block anew. Raises LabError where it has no place."""
     before, start, rest = text.partition(START)
     _, end, after = rest.partition(END)
@@ -114,14 +117,14 @@ def with_block(text: str, summaries: Sequence[Summary]) -> str:
             where="README.md",
             hint=f"it is between {START.strip()} and {END.strip()}",
         )
-    return f"{before}{START}{block(summaries, features())}{END}{after}"
+    return f"{before}{START}{block(given, features())}{END}{after}"
 
 
-def block(summaries: Sequence[Summary], known: Iterable[Feature]) -> str:
-    """The table in Markdown, with the picture above; empty without a summary."""
-    if not summaries:
+def block(given: Sequence[Figures], known: Sequence[Feature]) -> str:
+    """The table in Markdown, with the picture above; empty without figures."""
+    if not given:
         return ""
-    found = answer(summaries, known)
+    found = _answer(given, known)
     lines = [
         f"![Lull to stock, by system]({PICTURE.as_posix()})",
         "",
@@ -130,9 +133,13 @@ def block(summaries: Sequence[Summary], known: Iterable[Feature]) -> str:
         "",
         *_table(found),
         "",
-        *_foot(found, summaries),
+        *_foot(found, given, known),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _answer(given: Sequence[Figures], known: Iterable[Feature]) -> Answer:
+    return answer([figures.summary for figures in given], known)
 
 
 def _table(found: Answer) -> Iterable[str]:
@@ -159,7 +166,9 @@ def _table(found: Answer) -> Iterable[str]:
                 yield f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
 
 
-def _foot(found: Answer, summaries: Sequence[Summary]) -> Iterable[str]:
+def _foot(
+    found: Answer, given: Sequence[Figures], known: Sequence[Feature]
+) -> Iterable[str]:
     checked = sum(v.checked for b in found.blocks for v in b.verdicts)
     broken = sum(len(v.broken) for b in found.blocks for v in b.verdicts)
     for machine in found.machines[:1]:
@@ -167,14 +176,26 @@ def _foot(found: Answer, summaries: Sequence[Summary]) -> Iterable[str]:
             f"Linux {machine.kernel} on {machine.cpus} CPUs under QEMU, medians;"
             f" {checked - broken} of {checked} promises hold."
         )
-    for summary in summaries:
+    for figures in given:
+        summary = figures.summary
         seeds = f"{summary.seeds} seeds" if summary.seeds else f"{summary.accel}"
-        yield f"{_CLOCKS[summary.clock]}; {seeds}."
+        command = said(figures.origin, _command(summary, known))
+        yield f"{_CLOCKS[summary.clock]}; {seeds}, {command}."
 
 
-def picture(summaries: Sequence[Summary], known: Iterable[Feature]) -> str:
+def _command(summary: Summary, known: Sequence[Feature]) -> str:
+    measured = {row.feature for row in summary.rows}
+    names = [feature.name for feature in known if feature.name in measured]
+    words = ["lull", RUN, *(names if len(names) < len(known) else ())]
+    words += ["--base", summary.base] if summary.base != DEFAULT_BASE else []
+    words += ["--clock", summary.clock]
+    words += ["--seeds", str(summary.seeds)] if summary.seeds else []
+    return shlex.join(words)
+
+
+def picture(given: Sequence[Figures], known: Iterable[Feature]) -> str:
     """The overview of the page as a file that stands alone, light and dark."""
-    found = overview(answer(summaries, known))
+    found = overview(_answer(given, known))
     if found is None:
         return ""
     colours = re.search(r":root \{.*?\n\}\n@media.*?\n\}\n", style(), re.DOTALL)

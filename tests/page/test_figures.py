@@ -20,11 +20,21 @@ from lull.page.figures import (
     room,
     with_figures,
 )
+from lull.page.origin import Figures, Origin
 from lull.page.readme import refresh
+from lull.report.compare import Run
 from tests import synthetic
 from tests.page import runs
 
 AGAIN = "lull report --readme"
+WHOLE = ("lull", "run", "walk", "--base", "6.12", "--clock", "insn", "--seeds", "6")
+
+
+def ran(**more: object) -> Run:
+    """A run of which env.json says what ran."""
+    made = runs.run()
+    env = runs.env(commands=(WHOLE,), **more)
+    return Run(made.name, made.summary, made.samples, env)
 
 
 @pytest.mark.parametrize("feature", features(), ids=lambda f: f.name)
@@ -50,20 +60,51 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_run_becomes_a_table_with_the_command_beside_it(
     root: Path, tmp_path: Path
 ) -> None:
-    refresh([runs.folder(tmp_path / "insn", runs.run())], root)
+    refresh([runs.folder(tmp_path / "insn", ran())], root)
     text = (root / "features/walk/README.md").read_text("utf-8")
     assert text.startswith("# One\n") and text.endswith(f"{END}two\n")
     assert "stale" not in text
-    assert "`lull run walk --clock insn --seeds 6`" in text
+    assert (
+        "6 seeds, by `lull run walk --base 6.12 --clock insn --seeds 6`,"
+        " 2026-01-01, commit c0ffeec0ff:\n"
+    ) in text
     assert "| `total` | 12.0ms | 0.500 +-2% | 0.100 +-0.5% |" in text
     assert "2 of 2 promises hold." in text
     # Nothing is promised of it, and it leads nowhere.
     assert "| `sleepers sleepers=50` | `total` |" in text
 
 
+def test_a_command_that_ran_is_kept_as_long_as_its_figures(
+    root: Path, tmp_path: Path
+) -> None:
+    folder = runs.folder(tmp_path / "insn", ran(commit="c0ffee" * 6 + "-dirty"))
+    refresh([folder], root)
+    page = root / "features/walk/README.md"
+    text = page.read_text("utf-8")
+    assert "commit c0ffeec0ff-dirty:" in text
+    refresh((), root)
+    assert page.read_text("utf-8") == text
+    # Other figures, and nobody says where they come from: not from there.
+    (folder / "env.json").unlink()
+    refresh([folder], root)
+    text = page.read_text("utf-8")
+    assert "seeds, to be repeated by `lull run walk --clock insn --seeds 6`:" in text
+    assert not list((root / "features").rglob("*.origin.json"))
+
+
+def test_an_origin_that_is_none_is_an_error(root: Path, tmp_path: Path) -> None:
+    refresh([runs.folder(tmp_path / "insn", ran())], root)
+    beside = root / "features/walk/results/insn.origin.json"
+    assert Origin.model_validate_json(beside.read_bytes()).command.startswith("lull")
+    beside.write_text("{}")
+    with pytest.raises(LabError, match="origin"):
+        refresh((), root)
+
+
 def test_a_run_of_the_quick_cases_alone_says_so(root: Path) -> None:
     found = [s for s in runs.samples() if s.workload == "zombies"]
-    refresh_feature(synthetic.feature(), [runs.run(found=found).summary], root)
+    given = [Figures(runs.run(found=found).summary)]
+    refresh_feature(synthetic.feature(), given, root)
     text = (root / "features/walk/README.md").read_text("utf-8")
     assert "`lull run walk --clock insn --quick --seeds 6`" in text
 
@@ -81,7 +122,7 @@ def test_a_broken_promise_and_a_control_are_said(root: Path) -> None:
             "rows": (*summary.rows, control),
         }
     )
-    refresh_feature(synthetic.feature(), [broken], root)
+    refresh_feature(synthetic.feature(), [Figures(broken)], root)
     text = (root / "features/walk/README.md").read_text("utf-8")
     assert f"- broken: {first.text}" in text
     assert "2.0000 [1.6667, 2.5000] excludes 1" in text
@@ -109,7 +150,7 @@ def test_what_the_steps_bring_is_as_printed_and_not_the_front_page(
     ablated = made.summary.model_copy(update={"steps": (share,)})
     kept = reduced(ablated, synthetic.feature())
     assert {(r.workload, r.metric) for r in kept.rows} == {(row.workload, row.metric)}
-    written = refresh_feature(synthetic.feature(), [ablated], root)
+    written = refresh_feature(synthetic.feature(), [Figures(ablated)], root)
     assert [path.name for path in written] == ["ablate-insn.json", "README.md"]
     text = (root / "features/walk/README.md").read_text("utf-8")
     assert "`lull run walk --clock insn --ablate --seeds 6`" in text

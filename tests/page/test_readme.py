@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -34,13 +35,13 @@ AGAIN = "lull report --readme"
 def test_the_front_page_is_made_of_what_is_committed() -> None:
     root = repo_root()
     text = (root / "README.md").read_text("utf-8")
-    summaries = committed(root)
-    assert with_block(text, summaries) == text, AGAIN
+    given = committed(root)
+    assert with_block(text, given) == text, AGAIN
     there = (root / PICTURE).is_file()
-    assert there is bool(summaries), AGAIN
+    assert there is bool(given), AGAIN
     if there:
         want = (root / PICTURE).read_text("utf-8")
-        assert picture(summaries, features()) == want, AGAIN
+        assert picture(given, features()) == want, AGAIN
 
 
 @pytest.fixture
@@ -70,10 +71,29 @@ def test_it_is_written_from_runs_and_again_from_what_is_committed(
     assert "2 of 2 promises hold" in text and "6 seeds" in text
     files = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
     assert {path.name for path in files} == {
-        *("README.md", "insn.json", "wall.json", "results.svg")
+        *("README.md", "insn.json", "wall.json", "results.svg"),
+        *("insn.origin.json", "wall.origin.json"),
     }
     refresh(())
     assert {path: path.read_bytes() for path in files} == files
+
+
+def test_the_command_that_ran_is_beside_it(root: Path, tmp_path: Path) -> None:
+    words = ("lull", "run", "walk", "--clock", "insn", "--seed", "7", "--seeds", "6")
+    made = replace(runs.run(), env=runs.env(commands=(words,)))
+    place = runs.folder(tmp_path / "insn", made)
+    refresh([place])
+    page = root / "README.md"
+    said = "6 seeds, by `lull run walk --clock insn --seed 7 --seeds 6`, 2026-01-01"
+    assert said in page.read_text("utf-8")
+    refresh(())
+    assert said in page.read_text("utf-8")
+    # Where nobody kept it: what would measure the same. All there are have no names.
+    (place / "env.json").unlink()
+    refresh([place])
+    text = page.read_text("utf-8")
+    assert "to be repeated by `lull run --clock insn --seeds 6`." in text
+    assert said not in text
 
 
 def test_only_what_it_shows_is_committed(root: Path, tmp_path: Path) -> None:
@@ -91,15 +111,16 @@ def test_another_figure_is_another_front_page(root: Path, tmp_path: Path) -> Non
     refresh([runs.folder(tmp_path / "insn", runs.run())])
     text = (root / "README.md").read_text("utf-8")
     drawn = (root / PICTURE).read_text("utf-8")
-    (made,) = committed(root)
+    (given,) = committed(root)
+    made = given.summary
     rows = [
         row.model_copy(update={"ratio": 0.2, "ratio_ci95": (0.19, 0.21)})
         if row.mode == "lull"
         else row
         for row in made.rows
     ]
-    changed = made.model_copy(update={"rows": tuple(rows)})
-    assert with_block(text, [made]) == text
+    changed = replace(given, summary=made.model_copy(update={"rows": tuple(rows)}))
+    assert with_block(text, [given]) == text
     assert with_block(text, [changed]) != text
     assert picture([changed], [synthetic.feature()]) != drawn
 
