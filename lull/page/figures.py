@@ -29,6 +29,7 @@ from lull.model import (
     StepShare,
     Summary,
 )
+from lull.page.notes import Marks, Note, notes_of
 from lull.page.origin import Figures, keep, kept, said
 from lull.page.phrases import amount
 from lull.report import ablation
@@ -53,7 +54,8 @@ def refresh_feature(
 
     Returns the files that were written: none for a README without a place.
     """
-    readme = room(feature, root) / "README.md"
+    folder = room(feature, root)
+    readme = folder / "README.md"
     text = readme.read_text("utf-8") if readme.is_file() else ""
     if START not in text:
         return ()
@@ -62,9 +64,10 @@ def refresh_feature(
         summary = reduced(figures.summary, feature)
         if not summary.rows:
             continue
-        place = room(feature, root) / RESULTS / _name(summary)
+        place = folder / RESULTS / _name(summary)
         written += keep(place, replace(figures, summary=summary))
-    text = with_figures(text, feature, committed(feature, root), run)
+    notes = notes_of(feature, folder)
+    text = with_figures(text, feature, committed(feature, root), run, notes)
     write_file(readme, text.encode())
     return (*written, readme)
 
@@ -126,7 +129,11 @@ def _wanted(feature: Feature, clock: Clock) -> set[tuple[CaseKey, str]]:
 
 
 def with_figures(
-    text: str, feature: Feature, given: Sequence[Figures], run: str = RUN
+    text: str,
+    feature: Feature,
+    given: Sequence[Figures],
+    run: str = RUN,
+    notes: Sequence[Note] = (),
 ) -> str:
     """A README's text with the tables anew. Raises LabError where it has no place."""
     before, start, rest = text.partition(START)
@@ -137,11 +144,11 @@ def with_figures(
             where=f"{feature.name}/README.md",
             hint=f"it is between {START.strip()} and {END.strip()}",
         )
-    blocks = "\n".join(_block(figures, feature, run) for figures in given)
+    blocks = "\n".join(_block(figures, feature, run, notes) for figures in given)
     return f"{before}{start}{blocks}{end}{after}"
 
 
-def _block(figures: Figures, feature: Feature, run: str) -> str:
+def _block(figures: Figures, feature: Feature, run: str, notes: Sequence[Note]) -> str:
     summary = figures.summary
     command = f"lull {run} {feature.name} --clock {summary.clock}"
     command += " --ablate" if summary.steps else ""
@@ -156,7 +163,9 @@ def _block(figures: Figures, feature: Feature, run: str) -> str:
     if summary.steps:
         lines += ["```", *ablation.render(summary).splitlines(), "```"]
     else:
-        lines += [*_table(summary, feature), "", *_foot(summary)]
+        marks = Marks()
+        lines += [*_table(summary, feature, notes, marks), ""]
+        lines += [*marks.lines(), *_foot(summary)]
     return "\n".join(lines) + "\n"
 
 
@@ -171,7 +180,9 @@ def _quick(summary: Summary, feature: Feature) -> bool:
     return not summary.steps and had <= quick and bool((whole - quick) & shown)
 
 
-def _table(summary: Summary, feature: Feature) -> Iterable[str]:
+def _table(
+    summary: Summary, feature: Feature, notes: Sequence[Note], marks: Marks
+) -> Iterable[str]:
     rows = [row for row in summary.rows if row.arm is Arm.LULL]
     seen = {row.mode for row in rows}
     # Whatever a feature calls its modes: the one that users are told of comes last.
@@ -182,7 +193,8 @@ def _table(summary: Summary, feature: Feature) -> Iterable[str]:
     before = ""
     for name, metric in dict.fromkeys((_case(row), row.metric) for row in rows):
         of = {r.mode: r for r in rows if (_case(r), r.metric) == (name, metric)}
-        cells = [f"`{name}`" if name != before else "", f"`{metric}`"]
+        mark = marks.mark(feature, next(iter(of.values())), notes)
+        cells = [f"`{name}`" if name != before else "", f"`{metric}`{mark}"]
         cells.append(_amount(of.get(STOCK)))
         cells += [_to_stock(of.get(mode)) for mode in modes]
         yield f"| {' | '.join(cells)} |"

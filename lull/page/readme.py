@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,8 +22,9 @@ from lull.host.files import repo_root, write_file
 from lull.kernels.bases import DEFAULT_BASE
 from lull.model import LULL, Arm, Clock, Feature, Summary
 from lull.page.build import overview
-from lull.page.figures import refresh_feature
+from lull.page.figures import refresh_feature, room
 from lull.page.html import style
+from lull.page.notes import Marks, Note, notes_of
 from lull.page.origin import Figures, figures_of, keep, kept, said
 from lull.page.phrases import amount, factor, interval
 from lull.real.catalog import MEASURE
@@ -64,7 +65,8 @@ def refresh(runs: Sequence[Path], root: Path | None = None) -> tuple[Path, ...]:
         written += keep(place, replace(figures, summary=reduced(summary, known)))
     there = committed(base)
     readme = base / "README.md"
-    write_file(readme, with_block(readme.read_text("utf-8"), there).encode())
+    text = with_block(readme.read_text("utf-8"), there, all_notes(base))
+    write_file(readme, text.encode())
     written.append(readme)
     if there:
         write_file(base / PICTURE, picture(there, known).encode())
@@ -107,7 +109,14 @@ def reduced(summary: Summary, known: Iterable[Feature]) -> Summary:
     return summary.model_copy(update={"rows": rows, "steps": ()})
 
 
-def with_block(text: str, given: Sequence[Figures]) -> str:
+def all_notes(base: Path) -> dict[str, tuple[Note, ...]]:
+    """What has to stand beside figures, by the feature's name."""
+    return {f.name: notes_of(f, room(f, base)) for f in features()}
+
+
+def with_block(
+    text: str, given: Sequence[Figures], notes: Mapping[str, Sequence[Note]]
+) -> str:
     """README's text with the block anew. Raises LabError where it has no place."""
     before, start, rest = text.partition(START)
     _, end, after = rest.partition(END)
@@ -117,22 +126,28 @@ def with_block(text: str, given: Sequence[Figures]) -> str:
             where="README.md",
             hint=f"it is between {START.strip()} and {END.strip()}",
         )
-    return f"{before}{START}{block(given, features())}{END}{after}"
+    return f"{before}{START}{block(given, features(), notes)}{END}{after}"
 
 
-def block(given: Sequence[Figures], known: Sequence[Feature]) -> str:
+def block(
+    given: Sequence[Figures],
+    known: Sequence[Feature],
+    notes: Mapping[str, Sequence[Note]],
+) -> str:
     """The table in Markdown, with the picture above; empty without figures."""
     if not given:
         return ""
     found = _answer(given, known)
+    marks = Marks()
     lines = [
         f"![Lull to stock, by system]({PICTURE.as_posix()})",
         "",
         "A dot is the ratio of Lull's median to stock's, the line through it its 95%"
         " interval; left of stock is less.",
         "",
-        *_table(found),
+        *_table(found, known, notes, marks),
         "",
+        *marks.lines(),
         *_foot(found, given, known),
     ]
     return "\n".join(lines) + "\n"
@@ -142,14 +157,23 @@ def _answer(given: Sequence[Figures], known: Iterable[Feature]) -> Answer:
     return answer([figures.summary for figures in given], known)
 
 
-def _table(found: Answer) -> Iterable[str]:
+def _table(
+    found: Answer,
+    known: Sequence[Feature],
+    notes: Mapping[str, Sequence[Note]],
+    marks: Marks,
+) -> Iterable[str]:
+    by_name = {feature.name: feature for feature in known}
     yield (
         "| system | what is measured | clock | stock | Lull"
         " | ratio, its 95% interval | with Lull |"
     )
     yield "|---|---|---|---:|---:|---|---|"
     for entry_block in found.blocks:
+        feature = by_name[entry_block.feature]
+        beside = notes.get(feature.name, ())
         for entry in entry_block.entries:
+            mark = marks.mark(feature, entry.headline, beside)
             for m in entry.measured:
                 verdict = "no difference shown"
                 if m.shown and m.ratio is not None:
@@ -161,7 +185,7 @@ def _table(found: Answer) -> Iterable[str]:
                     amount(m.stock, m.unit),
                     amount(m.lull, m.unit),
                     f"{ratio(m.ratio)}, {interval(m.ratio_ci95) or '-'}",
-                    verdict,
+                    f"{verdict}{mark}",
                 )
                 yield f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
 

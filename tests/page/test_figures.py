@@ -20,6 +20,7 @@ from lull.page.figures import (
     room,
     with_figures,
 )
+from lull.page.notes import notes_of
 from lull.page.origin import Figures, Origin
 from lull.page.readme import refresh
 from lull.report.compare import Run
@@ -41,7 +42,9 @@ def ran(**more: object) -> Run:
 def test_a_readme_is_made_of_what_is_committed(feature: Feature) -> None:
     root = repo_root()
     text = (room(feature, root) / "README.md").read_text("utf-8")
-    assert with_figures(text, feature, committed(feature, root)) == text, AGAIN
+    notes = notes_of(feature, room(feature, root))
+    made = with_figures(text, feature, committed(feature, root), notes=notes)
+    assert made == text, AGAIN
 
 
 @pytest.fixture
@@ -98,6 +101,45 @@ def test_an_origin_that_is_none_is_an_error(root: Path, tmp_path: Path) -> None:
     assert Origin.model_validate_json(beside.read_bytes()).command.startswith("lull")
     beside.write_text("{}")
     with pytest.raises(LabError, match="origin"):
+        refresh((), root)
+
+
+NOTE = """
+[[notes]]
+workload = "zombies"
+params = { zombies = 30000 }
+metric = "total"
+text = "Nobody has so many."
+"""
+
+
+def test_a_note_stands_below_the_table_and_is_marked_in_it(
+    root: Path, tmp_path: Path
+) -> None:
+    (root / "features/walk/notes.toml").write_text(NOTE)
+    refresh([runs.folder(tmp_path / "insn", ran())], root)
+    text = (root / "features/walk/README.md").read_text("utf-8")
+    assert "| `total` (1) | 12.0ms | 0.500 +-2% | 0.100 +-0.5% |" in text
+    assert "| `sleepers sleepers=50` | `total` | " in text
+    assert "\n\n(1) Nobody has so many.\n\nMedians;" in text
+    front = (root / "README.md").read_text("utf-8")
+    assert "9.98x faster (1) |\n\n(1) Nobody has so many.\n\nLinux" in front
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (NOTE.replace("30000", "3"), "no headline is about it"),
+        (NOTE.replace('"total"', '"visited"'), "no headline is about it"),
+        (NOTE.replace("text", "texts"), "texts"),
+        ("[[", "not TOML"),
+    ],
+)
+def test_a_note_that_nobody_would_see_is_an_error(
+    root: Path, text: str, said: str
+) -> None:
+    (root / "features/walk/notes.toml").write_text(text)
+    with pytest.raises(LabError, match=said):
         refresh((), root)
 
 

@@ -20,6 +20,7 @@ from lull.page.readme import (
     PICTURE,
     RESULTS,
     START,
+    all_notes,
     committed,
     picture,
     refresh,
@@ -36,7 +37,7 @@ def test_the_front_page_is_made_of_what_is_committed() -> None:
     root = repo_root()
     text = (root / "README.md").read_text("utf-8")
     given = committed(root)
-    assert with_block(text, given) == text, AGAIN
+    assert with_block(text, given, all_notes(root)) == text, AGAIN
     there = (root / PICTURE).is_file()
     assert there is bool(given), AGAIN
     if there:
@@ -120,8 +121,8 @@ def test_another_figure_is_another_front_page(root: Path, tmp_path: Path) -> Non
         for row in made.rows
     ]
     changed = replace(given, summary=made.model_copy(update={"rows": tuple(rows)}))
-    assert with_block(text, [given]) == text
-    assert with_block(text, [changed]) != text
+    assert with_block(text, [given], {}) == text
+    assert with_block(text, [changed], {}) != text
     assert picture([changed], [synthetic.feature()]) != drawn
 
 
