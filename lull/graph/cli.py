@@ -15,7 +15,8 @@ from lull.graph.analysis import Analysis, analyse
 from lull.graph.edits import parse
 from lull.graph.load import dmesg_beside, load, load_any, load_log
 from lull.graph.perfetto import to_json
-from lull.graph.suspect import Run, not_in_order, recorded_names, runs, suspects
+from lull.graph.recording import Caveat
+from lull.graph.suspect import Names, Run, Search, not_in_order, recorded_names, runs
 from lull.graph.tree import graph
 from lull.graph.whatif import predict
 from lull.host.files import save_output
@@ -116,16 +117,31 @@ def _suspects(paths: list[Path], all_: bool) -> list[str]:
             "--suspect takes a recording with pm_async off and one or more with it on",
             hint="lull graph --suspect SYNC ASYNC; 0 or 1 in /sys/power/pm_async",
         )
-    off, *on = [load_any(path) for path in paths]
-    _, cycle = off.cycle()
-    before = Run(cycle, graph(off, cycle))
-    after = [run for recording in on for run in runs(recording)]
-    found = suspects(before, after)
-    names = recorded_names([before, *after])
+    search, names, not_off, caveats = _without(paths[0])
+    for path in paths[1:]:
+        caveats |= dict.fromkeys(_add(search, path))
+    found, count = search.result()
     lines = [f"pm_async off: {paths[0]}; on: {', '.join(map(str, paths[1:]))}"]
-    caveats = dict.fromkeys(c for recording in (off, *on) for c in recording.caveats)
-    lines += text.caveats([*caveats, *not_in_order(before)])
-    return lines + text.suspects(found, names, len(found) if all_ else SUSPECTS)
+    lines += text.caveats([*caveats, *not_off])
+    return lines + text.suspects(found, names, count if all_ else SUSPECTS, count)
+
+
+# Functions, so that nothing of a recording is held when the next is read.
+def _without(
+    path: Path,
+) -> tuple[Search, Names, tuple[Caveat, ...], dict[Caveat, None]]:
+    recording = load_any(path)
+    _, cycle = recording.cycle()
+    run = Run(cycle, graph(recording, cycle))
+    caveats = dict.fromkeys(recording.caveats)
+    return Search(run), recorded_names([run]), not_in_order(run), caveats
+
+
+def _add(search: Search, path: Path) -> tuple[Caveat, ...]:
+    recording = load_any(path)
+    for run in runs(recording):
+        search.add(run)
+    return recording.caveats
 
 
 def _summary(found: Analysis, where: str) -> list[str]:

@@ -10,30 +10,20 @@ shows in the times: it went on when the other had ended.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from heapq import nsmallest
 from statistics import pstdev
 
-import networkx as nx
-
-from lull.graph.recording import Callback, Caveat, Cycle, Recording
+from lull.graph.recording import Caveat, Cycle, Recording
+from lull.graph.reduced import Call, Calls, Pairs, Symptom
+from lull.graph.symptoms import SLACK_S, VARIES, Victim, explains, symptom_of
 from lull.graph.tree import Graph, graph
 from lull.trees.model import Phase, Tree
 
-#: A callback that takes this much longer is the worse for something: in
-#: seconds, and as a share of what it took alone.
-_LONGER_S, _LONGER = 1e-3, 0.25
-#: What is taken for "right after": the clock, and work that varies.
-_SLACK_S, _VARIES = 5e-5, 0.06
-
-
-class Symptom(StrEnum):
-    """What happened to a device that ran out of order."""
-
-    HUNG = "never ended"
-    FAILED = "failed"
-    SLOW = "took longer"
+#: What is held of what is found: pairs, and of what speaks for each.
+MOST_PAIRS, MOST_EVIDENCE = 2_000, 4
 
 
 @dataclass(frozen=True)
@@ -44,7 +34,7 @@ class Run:
     graph: Graph
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """What happened to ``victim``, and how well the pair explains it, 0 to 1.
 
@@ -63,193 +53,237 @@ class Evidence:
     after_us: float | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Suspect:
     """``supplier`` may have to be there before ``consumer``, and after it on the
     way down. ``disable`` are those of the two that are async: with none of them
-    the walk keeps the two in order."""
+    the walk keeps the two in order. ``evidence`` is the best of what speaks for
+    it, which are ``times`` things."""
 
     supplier: str
     consumer: str
     score: float
     evidence: tuple[Evidence, ...]
     disable: tuple[str, ...]
+    times: int
 
 
-@dataclass(frozen=True)
-class _Victim:
-    name: str
-    symptom: Symptom
-    call: Callback
-    alone: Callback
-
-
-def runs(recording: Recording) -> tuple[Run, ...]:
+def runs(recording: Recording) -> Iterator[Run]:
     """All cycles of a recording that are held whole, each with its graph."""
-    return tuple(
-        Run(cycle, graph(recording, cycle)) for cycle in recording.cycles if cycle.kept
-    )
+    for cycle in recording.cycles:
+        if cycle.kept:
+            yield Run(cycle, graph(recording, cycle))
 
 
 def not_in_order(off: Run) -> tuple[Caveat, ...]:
     """A caveat where callbacks overlap, as they do not with pm_async off."""
     last, count, line = 0.0, 0, 0
     for call in off.cycle.callbacks:
-        if call.start_s < last - _SLACK_S:
+        if call.start_s < last - SLACK_S:
             count, line = count + 1, line or call.line
         last = max(last, call.end_s)
     text = "callbacks overlap in the first recording: pm_async was not off in it"
     return (Caveat(text, count, line),) if count else ()
 
 
-def suspects(off: Run, on: Sequence[Run]) -> tuple[Suspect, ...]:
-    """Pairs by how likely it is that an order between them is missing.
-
-    ``off`` ran with pm_async off, each of ``on`` with it on; devices are told by
-    their names. What happens again in another run counts again, and a pair that
-    ran out of order without harm in one counts for less.
-    """
-    place = {device.name: i for i, device in enumerate(off.graph.tree.devices)}
-    declared = _declared(run.graph.tree for run in (off, *on))
-    found: dict[tuple[str, str], list[Evidence]] = {}
+def suspects(off: Run, on: Iterable[Run]) -> tuple[Suspect, ...]:
+    """Pairs by how likely it is that an order between them is missing: the
+    likeliest of them. ``off`` ran with pm_async off, each of ``on`` with it on."""
+    search = Search(off)
     for run in on:
-        for phase in Phase:
-            for victim in _victims(off, run, phase):
-                related = nx.ancestors(declared, victim.name)
-                related |= nx.descendants(declared, victim.name)
-                for other, fit in _others(off, run, phase, victim):
-                    if other in related or other not in place:
-                        continue
-                    pair = sorted((other, victim.name), key=place.__getitem__)
-                    call = run.graph.calls[phase].get(other)
-                    found.setdefault((pair[0], pair[1]), []).append(
-                        _evidence(phase, victim, fit, call)
-                    )
-    ranked = [
-        Suspect(
-            *pair,
-            sum(e.fit * _weight(e) for e in each) * _steady(each)
-            - _harmless(off, on, pair, each),
-            tuple(sorted(each, key=lambda e: -e.fit * _weight(e))),
-            tuple(n for n in pair if any(_is_async(run, n) for run in on)),
+        search.add(run)
+    return search.result()[0]
+
+
+class Search:
+    """Looks for pairs, in runs that it takes one by one and of which it holds
+    little: devices are told by their names, those that ran with pm_async off
+    have numbers, in the order of dpm_list."""
+
+    def __init__(self, off: Run) -> None:
+        ran = {name for calls in off.graph.calls.values() for name in calls}
+        devices = off.graph.tree.devices
+        self._names = tuple(d.name for d in devices if d.name in ran)
+        self._number = {name: i for i, name in enumerate(self._names)}
+        self._off = {
+            phase: Calls((self._number[name], c, None) for name, c in calls.items())
+            for phase, calls in off.graph.calls.items()
+        }
+        self._on: list[dict[Phase, Calls]] = []
+        self._async: set[str] = set()
+        #: Whom each device declares to come before it, in any of the runs.
+        self._above: dict[str, tuple[str, ...]] = {}
+        self._declare(off.graph.tree)
+
+    def add(self, run: Run) -> None:
+        """The next run with pm_async on."""
+        self._declare(run.graph.tree)
+        self._async.update(
+            d.name
+            for d in run.graph.tree.devices
+            if d.is_async and d.name in self._number
         )
-        for pair, each in found.items()
-    ]
-    # Of those that explain as much, the pair whose other device was at work: many
-    # with nothing to do end with the one that they all wait for.
-    return tuple(
-        sorted(
-            ranked,
-            key=lambda s: (-round(s.score, 6), -_work(off, s), place[s.consumer]),
-        )
-    )
+        found = {}
+        for phase, calls in run.graph.calls.items():
+            before = self._off.get(phase, Calls())
+            found[phase] = Calls(
+                (number, call, symptom_of(run.cycle, before.get(number), call))
+                for name, call in calls.items()
+                if (number := self._number.get(name)) is not None
+            )
+        self._on.append(found)
 
-
-def _work(off: Run, suspect: Suspect) -> float:
-    first = suspect.evidence[0]
-    other = {suspect.supplier, suspect.consumer} - {first.victim}
-    calls = off.graph.calls.get(first.phase, {})
-    return max(calls[name].us for name in other)
-
-
-def _declared(trees: Iterable[Tree]) -> nx.DiGraph[str]:
-    edges: nx.DiGraph[str] = nx.DiGraph()
-    for tree in trees:
+    def _declare(self, tree: Tree) -> None:
         for device in tree.devices:
-            edges.add_node(device.name)
-            edges.add_edges_from((above, device.name) for above in device.superiors)
-    return edges
+            known = self._above.get(device.name, ())
+            more = [name for name in device.superiors if name not in known]
+            if more or not known:
+                self._above[device.name] = (*known, *more)
+
+    def result(self) -> tuple[tuple[Suspect, ...], int]:
+        """The likeliest pairs, and how many there are.
+
+        What happens again in another run counts again, and a pair that ran out of
+        order without harm in one counts for less.
+        """
+        count = 0
+
+        def ranked() -> Iterator[tuple[Suspect, float]]:
+            nonlocal count
+            for low, high in self._pairs():
+                count += 1
+                yield self._suspect(low, high)
+
+        # Of those that explain as much, the pair whose other device was at work: many
+        # with nothing to do end with the one that they all wait for.
+        best = nsmallest(
+            MOST_PAIRS,
+            ranked(),
+            key=lambda each: (
+                -round(each[0].score, 6),
+                -each[1],
+                self._number[each[0].consumer],
+            ),
+        )
+        return tuple(suspect for suspect, _ in best), count
+
+    def _pairs(self) -> Iterator[tuple[int, int]]:
+        """Each pair of which one is a victim that the other explains, once."""
+        seen, met = Pairs(len(self._names)), set()
+        below = self._below()
+        for run in self._on:
+            for phase in Phase:
+                for victim in self._victims(run, phase):
+                    if victim.number not in met:
+                        met.add(victim.number)
+                        name = self._names[victim.number]
+                        for other in (*_all(self._above, name), *_all(below, name)):
+                            if (number := self._number.get(other)) is not None:
+                                seen.add(victim.number, number)
+                    calls = dict(run[phase].in_order())
+                    for number, alone in self._off[phase].in_order():
+                        fit = explains(phase, victim, number, alone, calls.get(number))
+                        if fit is not None and seen.add(victim.number, number):
+                            low, high = sorted((victim.number, number))
+                            yield low, high
+
+    def _below(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = defaultdict(list)
+        for name, above in self._above.items():
+            for other in above:
+                found[other].append(name)
+        return found
+
+    def _victims(self, run: Mapping[Phase, Calls], phase: Phase) -> Iterator[Victim]:
+        """Whoever is the worse for pm_async in a phase."""
+        if phase in run and phase in self._off:
+            for number, call in run[phase].victims():
+                alone = self._off[phase].get(number)
+                assert alone is not None and call.symptom is not None
+                yield Victim(number, call.symptom, call, alone)
+
+    def _suspect(self, low: int, high: int) -> tuple[Suspect, float]:
+        """The pair, and how much work the other of its first victim has."""
+        evidence = [
+            each for run in self._on for each in self._evidence(run, (low, high))
+        ]
+        score = sum(e.fit * _weight(e) for e in evidence) * _steady(evidence)
+        score -= self._harmless((low, high), evidence)
+        evidence.sort(key=lambda e: -e.fit * _weight(e))
+        first, names = evidence[0], (self._names[low], self._names[high])
+        other = high if first.victim == names[0] else low
+        alone = self._off[first.phase].get(other)
+        assert alone is not None
+        suspect = Suspect(
+            *names,
+            score,
+            tuple(evidence[:MOST_EVIDENCE]),
+            tuple(name for name in names if name in self._async),
+            len(evidence),
+        )
+        return suspect, alone.us
+
+    def _evidence(
+        self, run: Mapping[Phase, Calls], pair: tuple[int, int]
+    ) -> Iterator[Evidence]:
+        for phase in Phase:
+            if phase not in run or phase not in self._off:
+                continue
+            calls = {number: run[phase].get(number) for number in pair}
+            victims = [
+                (call.place, number)
+                for number, call in calls.items()
+                if call is not None and call.symptom is not None
+            ]
+            for _, number in sorted(victims):
+                other = pair[0] + pair[1] - number
+                call = calls[number]
+                alone = self._off[phase].get(number)
+                beside = self._off[phase].get(other)
+                if beside is None:
+                    continue
+                assert call is not None and alone is not None and call.symptom
+                victim = Victim(number, call.symptom, call, alone)
+                fit = explains(phase, victim, other, beside, calls[other])
+                if fit is not None:
+                    name = self._names[number]
+                    yield _evidence(phase, name, victim, fit, calls[other])
+
+    def _harmless(self, pair: tuple[int, int], evidence: Sequence[Evidence]) -> float:
+        """What the pair loses where it ran out of order and nothing came of it."""
+        lost = 0.0
+        hurt = {(each.phase, each.victim) for each in evidence}
+        for run in self._on:
+            for phase in {each.phase for each in evidence} & run.keys():
+                if _broken(self._off[phase], run[phase], pair) and not any(
+                    (phase, self._names[number]) in hurt
+                    for number in pair
+                    if (call := run[phase].get(number)) and call.symptom
+                ):
+                    lost += 0.5
+        return lost
 
 
-def _victims(off: Run, on: Run, phase: Phase) -> list[_Victim]:
-    """Whoever is the worse for pm_async in a phase."""
-    found = []
-    before = off.graph.calls.get(phase, {})
-    for name, call in on.graph.calls.get(phase, {}).items():
-        alone = before.get(name)
-        if alone is None or not alone.ended or alone.err:
-            continue
-        if _is_open(on.cycle, call):
-            found.append(_Victim(name, Symptom.HUNG, call, alone))
-        elif call.err:
-            found.append(_Victim(name, Symptom.FAILED, call, alone))
-        elif call.ended and _is_longer(call, alone):
-            found.append(_Victim(name, Symptom.SLOW, call, alone))
+def _all(edges: Mapping[str, Sequence[str]], name: str) -> set[str]:
+    """Whom one comes to from ``name``."""
+    found: set[str] = set()
+    todo = [name]
+    while todo:
+        for other in edges.get(todo.pop(), ()):
+            if other not in found:
+                found.add(other)
+                todo.append(other)
     return found
 
 
-def _is_open(cycle: Cycle, call: Callback) -> bool:
-    """It ran when the recording ended; else its end was lost on the way."""
-    last = cycle.whole.end_s if cycle.whole is not None else call.last_s
-    return not call.ended and call.last_s >= last
-
-
-def _is_longer(call: Callback, alone: Callback) -> bool:
-    more = (call.us - alone.us) / 1e6
-    return more > max(_LONGER_S, _LONGER * alone.us / 1e6)
-
-
-def _others(
-    off: Run, on: Run, phase: Phase, victim: _Victim
-) -> Iterable[tuple[str, float]]:
-    """Who was in order with the victim before and is not, and how well each
-    explains what happened."""
-    before, after = off.graph.calls.get(phase, {}), on.graph.calls.get(phase, {})
-    for name, alone in before.items():
-        if name == victim.name:
-            continue
-        call = after.get(name)
-        if alone.last_s <= victim.alone.start_s:
-            # It should have ended by then.
-            if call is None or call.last_s > victim.call.start_s or not call.ended:
-                yield name, _fit(victim, call)
-        elif (
-            phase.down
-            and alone.start_s >= victim.alone.last_s
-            and call is not None
-            and call.start_s < victim.call.last_s
-        ):
-            # It should not have begun: what the victim needs may be gone.
-            yield name, _gone(victim, call)
-
-
-def _fit(victim: _Victim, other: Callback | None) -> float:
-    """How well it explains the victim that ``other`` had not ended."""
-    if victim.symptom is Symptom.HUNG:
-        if other is None:
-            return 0.5
-        return 0.9 if not other.ended else 0.6
-    if other is None or not other.ended:
-        return 0.5
-    if victim.symptom is Symptom.FAILED:
-        return 0.9 if other.end_s >= victim.call.end_s else 0.3
-    own = victim.alone.us / 1e6
-    # It went on at some point of its own work, when the other had ended.
-    after = victim.call.end_s - other.end_s
-    most = own * (1 + _VARIES) + _SLACK_S
-    if -_SLACK_S <= after <= most:
-        return 1.0
-    off = (-after if after < 0 else after - most) / max(most, _SLACK_S)
-    return 0.3 / (1 + off)
-
-
-def _gone(victim: _Victim, other: Callback) -> float:
-    """How well it explains the victim that ``other`` had begun already."""
-    if victim.symptom is Symptom.SLOW:
-        return 0.2
-    return 0.9 if other.ended and other.end_s <= victim.call.last_s else 0.6
-
-
 def _evidence(
-    phase: Phase, victim: _Victim, fit: float, other: Callback | None
+    phase: Phase, name: str, victim: Victim, fit: float, other: Call | None
 ) -> Evidence:
     call, alone = victim.call, victim.alone.us
     after = None
     if call.ended and other is not None and other.ended:
         after = (call.end_s - other.end_s) * 1e6
-    return Evidence(
-        phase, victim.name, victim.symptom, fit, alone, call.us, call.err, after
-    )
+    return Evidence(phase, name, victim.symptom, fit, alone, call.us, call.err, after)
 
 
 def _steady(evidence: Sequence[Evidence]) -> float:
@@ -265,7 +299,7 @@ def _steady(evidence: Sequence[Evidence]) -> float:
         ]
         if first.symptom is Symptom.SLOW and len(same) > 1:
             spread = pstdev(same)
-            room = _VARIES * first.alone_us + _SLACK_S * 1e6
+            room = VARIES * first.alone_us + SLACK_S * 1e6
             worst = min(worst, 1 / (1 + (spread / room) ** 2))
     return worst
 
@@ -276,35 +310,21 @@ def _weight(evidence: Evidence) -> float:
     return min(1.0, (evidence.us - evidence.alone_us) / 20e3)
 
 
-def _harmless(
-    off: Run, on: Sequence[Run], pair: tuple[str, str], evidence: Sequence[Evidence]
-) -> float:
-    """What the pair loses where it ran out of order and nothing came of it."""
-    lost = 0.0
-    hurt = {(each.phase, each.victim) for each in evidence}
-    for run in on:
-        for phase in {each.phase for each in evidence}:
-            if _broken(off, run, phase, pair) and not any(
-                (phase, victim.name) in hurt for victim in _victims(off, run, phase)
-            ):
-                lost += 0.5
-    return lost
-
-
-def _broken(off: Run, on: Run, phase: Phase, pair: tuple[str, str]) -> bool:
+def _broken(before: Calls, after: Calls, pair: tuple[int, int]) -> bool:
     """The two overlap or ran the other way about."""
-    before, after = off.graph.calls.get(phase, {}), on.graph.calls.get(phase, {})
-    if not all(name in calls for name in pair for calls in (before, after)):
+    was = [call for number in pair if (call := before.get(number))]
+    now = [call for number in pair if (call := after.get(number))]
+    if len(was) < 2 or len(now) < 2:
         return False
-    first, second = sorted(pair, key=lambda name: before[name].start_s)
-    return after[first].last_s > after[second].start_s
+    first, second = now if was[0].start_s <= was[1].start_s else reversed(now)
+    return first.last_s > second.start_s
 
 
-def _is_async(run: Run, name: str) -> bool:
-    return any(d.name == name and d.is_async for d in run.graph.tree.devices)
+#: What a recording calls a device of the tree, and that device's parent.
+Names = Mapping[str, tuple[str, str | None]]
 
 
-def async_path(names: Mapping[str, tuple[str, str | None]], name: str) -> str:
+def async_path(names: Names, name: str) -> str:
     """A pattern for ``find -path`` of the device's power/async.
 
     ``names`` has what the recording calls a device of the tree, and its parent.
@@ -318,7 +338,7 @@ def _quoted(name: str) -> str:
     return "".join(f"\\{c}" if c in "*?[]\\" else "?" if c == "'" else c for c in name)
 
 
-def recorded_names(runs: Iterable[Run]) -> dict[str, tuple[str, str | None]]:
+def recorded_names(runs: Iterable[Run]) -> Names:
     """What the events call each device, and its parent."""
     found: dict[str, tuple[str, str | None]] = {}
     for run in runs:

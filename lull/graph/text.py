@@ -11,7 +11,8 @@ from lull.graph.dmesg import Check
 from lull.graph.needs import Answer, Times
 from lull.graph.path import CriticalRun, Step, Waits
 from lull.graph.recording import Callback, Caveat, Cycle, Recording
-from lull.graph.suspect import Evidence, Suspect, Symptom, async_path
+from lull.graph.reduced import Symptom
+from lull.graph.suspect import Evidence, Names, Suspect, async_path
 from lull.graph.tree import Graph
 from lull.graph.whatif import Kernel, Prediction, Replay
 from lull.trees.model import Phase
@@ -306,10 +307,10 @@ def needs(found: Answer) -> list[str]:
 
 
 def suspects(
-    found: Sequence[Suspect], names: Mapping[str, tuple[str, str | None]], most: int
+    found: Sequence[Suspect], names: Names, most: int, count: int
 ) -> list[str]:
-    """The ``most`` likeliest pairs, what speaks for each, and what would keep it
-    in order. ``names`` are those of ``recorded_names``."""
+    """The ``most`` likeliest of ``count`` pairs, what speaks for each, and what would
+    keep it in order. ``names`` are those of ``recorded_names``."""
     if not found:
         return [
             "",
@@ -321,7 +322,7 @@ def suspects(
         pair = f"{each.supplier} has to come before {each.consumer}"
         lines.append(_wrapped(f"  {number}. {pair} (score {each.score:.2f})", 5))
         first = each.evidence[0]
-        again = len(each.evidence) - 1
+        again = each.times - 1
         more = f"; and {again} more like it" if again else ""
         lines.append(_wrapped(f"     {_evidence(each, first)}{more}"))
         for name in each.disable:
@@ -330,8 +331,10 @@ def suspects(
             lines.append("       -exec tee {} +")
         if not each.disable:
             lines.append("     both are sync: pm_async is not what parted them")
-    if len(found) > most:
-        lines.append(f"  and {len(found) - most} that are less likely (--all)")
+    left = count - min(most, len(found))
+    if left:
+        more = " (--all)" if len(found) > most else ""
+        lines.append(f"  and {left:,} that are less likely{more}")
     return lines
 
 

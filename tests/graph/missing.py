@@ -14,7 +14,7 @@ from random import Random
 
 import networkx as nx
 
-from lull.graph.suspect import Symptom
+from lull.graph.reduced import Symptom
 from lull.trees.model import Device, Phase, Tree, Work
 from lull.trees.schedule import Rules, Schedule, Slot, schedule
 from lull.trees.shapes import random

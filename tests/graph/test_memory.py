@@ -13,6 +13,7 @@ import pytest
 from lull.errors import UsageError
 from lull.graph import cycles, one_cycle
 from lull.graph.ftrace import read
+from lull.trees.model import Phase
 from tests.graph import traces
 
 MOST_KB = 256 * 1000
@@ -70,6 +71,36 @@ def test_a_cycle_with_too_much_in_it_is_read_in_little_memory(tmp_path: Path) ->
         lines.append(f"{who}_start: {said}\n{who}_end: d{name}, err=0\n")
     path.write_text(begin + "".join(lines))
     assert held_kb(0, path, "--perfetto", tmp_path / "out") <= MOST_KB
+
+
+def large(devices: int, worse: int, together: bool) -> bytes:
+    """A cycle with a callback of each device in each phase: one by one, or all at
+    once, of which the first ``worse`` take 20 ms."""
+    us, lines = 1_000_000, []
+    for phase in Phase:
+        calls = []
+        for i in range(devices):
+            at = 1 + (i % 7 if together else 10 * i)
+            end = at + (20_000 if together and i < worse else 8)
+            who = (f"kworker/u8:{i}", 1000 + i) if together else traces.MAIN
+            name = f"d d{i}<p{i % 50}"
+            calls.append(traces.call(at, end, who, name, traces.INFO[phase]))
+        last = us + 10 * devices + 20_000
+        lines += traces.phase(us, last, f"dpm_{phase}", *calls)
+        us = last + 10
+    return traces.text(lines)
+
+
+@pytest.mark.seconds(60)
+def test_many_recordings_are_compared_in_the_memory_of_two(tmp_path: Path) -> None:
+    off, on = tmp_path / "off", tmp_path / "on"
+    off.write_bytes(large(2000, 0, False))
+    on.write_bytes(large(2000, 3, True))
+    few = held_kb(0, off, on, "--suspect")
+    many = held_kb(0, off, *[on] * 7, "--suspect")
+    assert many <= MOST_KB
+    # What is kept of 12,000 callbacks is half a megabyte.
+    assert many - few <= 12_000
 
 
 def test_of_many_cycles_the_one_that_is_wanted_is_whole(

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -9,10 +10,11 @@ import pytest
 from lull.errors import LullError
 from lull.graph import text
 from lull.graph.ftrace import read
+from lull.graph.reduced import Symptom
 from lull.graph.suspect import (
     Run,
+    Search,
     Suspect,
-    Symptom,
     async_path,
     not_in_order,
     recorded_names,
@@ -85,7 +87,7 @@ def test_whoever_ran_before_what_it_had_run_after_is_found(
 
 def test_nobody_is_suspected_where_nobody_is_the_worse_for_it() -> None:
     assert suspects(run(OFF), [run(FINE)]) == ()
-    assert "nobody is suspected" in "\n".join(text.suspects((), {}, 5))
+    assert "nobody is suspected" in "\n".join(text.suspects((), {}, 5, 0))
 
 
 def test_a_pair_whose_order_is_declared_is_none() -> None:
@@ -139,6 +141,25 @@ def test_the_text_says_what_happened_and_the_line_that_keeps_the_order(
         "echo disabled | find /sys/devices -path '*/video*/panel/power/async'" in output
     )
     assert "pm_async was not off" not in output
+
+
+def test_of_what_is_found_the_likeliest_is_held(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    missing = next(m for seed in range(1, 99) if (m := machine(seed, Symptom.HUNG, 3)))
+    search = Search(run(missing.off))
+    for data in missing.on:
+        search.add(run(data))
+    whole, count = search.result()
+    assert len(whole) == count > 9
+    monkeypatch.setattr("lull.graph.suspect.MOST_PAIRS", 2)
+    assert search.result() == (whole[:2], count)
+    paths = [tmp_path / name for name in ("off", "on")]
+    for path, data in zip(paths, (missing.off, missing.on[0]), strict=True):
+        path.write_bytes(data)
+    output = lull("graph", "--suspect", *paths, "--all")
+    assert re.search(r"  2\. .* \(score", output) and "  3. " not in output
+    assert re.search(r"  and \d+ that are less likely\n", output)
 
 
 @pytest.mark.parametrize("words", [("--suspect", "{0}"), ("{0}", "{0}")])
