@@ -27,7 +27,8 @@ SUFFIX = ".origin.json"
 
 class Origin(Record):
     """What is kept of a run. ``commit`` and ``created`` are empty where nobody
-    wrote them down."""
+    wrote them down; of figures from before this was kept, the command is the one
+    that the history has, and the day that of their commit."""
 
     command: str
     commit: str = ""
