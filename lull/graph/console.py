@@ -25,6 +25,7 @@ from lull.errors import NoRecording
 from lull.graph.cycles import Cycles
 from lull.graph.events import End, Mark, Start
 from lull.graph.lines import Lines
+from lull.graph.one_cycle import MOST_DEVICES, TOO_MANY
 from lull.graph.recording import ACTION, Caveat, Header, Recording
 from lull.graph.tally import Tally
 from lull.graph.unpack import unpack
@@ -112,6 +113,9 @@ class _Reader:
         parent = found["parent"].strip()
         pid = int(found["pid"])
         self.calls += 1
+        if who not in self._open and len(self._open) >= MOST_DEVICES:
+            self.tally.add(TOO_MANY, number)
+            return
         self._open[who] = pid
         self.cycles.take(
             Start(

@@ -27,6 +27,7 @@ from lull.errors import NoRecording
 from lull.graph.cycles import Cycles
 from lull.graph.events import NEEDLES, in_comment, parse, wanted
 from lull.graph.lines import Lines
+from lull.graph.one_cycle import MOST_DEVICES
 from lull.graph.recording import Caveat, Header, Recording
 from lull.graph.tally import Tally
 from lull.graph.unpack import unpack
@@ -192,6 +193,9 @@ class _Comments:
             # The other name is a product's: it may have commas in it.
             name, _, rest = entry.partition(",")
             flag = rest.rpartition(",")[2]
+            if len(self.asynchronous) >= MOST_DEVICES:
+                self.tally.add("the list of devices is too long: cut off", number)
+                break
             if name and flag in ("0", "1"):
                 self.asynchronous[name] = flag == "1"
             elif entry.strip():

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lull.errors import UsageError
-from lull.graph import cycles, one_cycle
+from lull.graph import console, cycles, ftrace, one_cycle, tally
 from lull.graph.ftrace import read
 from lull.trees.model import Phase
 from tests.graph import traces
@@ -135,6 +135,30 @@ def test_what_is_too_much_of_a_cycle_is_left_out_and_said(
     (cycle,) = read(traces.recorded(), "x").cycles
     assert len(cycle.callbacks) == 3
     assert any(str(caveat).startswith(one_cycle.TOO_MANY) for caveat in cycle.caveats)
+
+
+def test_a_log_of_too_many_devices_is_read_as_far_as_there_is_room(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(console, "MOST_DEVICES", 3)
+    monkeypatch.setattr(tally, "MOST_TEXTS", 5)
+    lines = [f"[ 1.0{i}] x d{i}: PM: calling f @ {i}, parent: none" for i in range(9)]
+    lines += [f"[ 2.0] x d{i}: **** DPM device timeout ****" for i in range(9)]
+    recording = console.read("\n".join(lines).encode(), "x")
+    (cycle,) = recording.cycles
+    assert [call.device for call in cycle.callbacks] == ["d0", "d1", "d2"]
+    said = {caveat.text: caveat.count for caveat in recording.caveats}
+    assert said[one_cycle.TOO_MANY] == 6
+    assert (len(said), said[tally.OTHERS]) == (6, 5)
+
+
+def test_a_list_of_too_many_devices_is_cut_off_and_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ftrace, "MOST_DEVICES", 2)
+    recording = read(traces.recorded(), "x")
+    assert len(recording.asynchronous) == 2
+    assert any("too long" in str(caveat) for caveat in recording.caveats)
 
 
 def test_after_too_many_cycles_the_rest_is_left_out_and_said(
