@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A group of slots is being freed when the mode becomes "stock", and then one of them
+ * is read from the device: nobody may read it while it is freed (ZS11).
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "crew.h"
+#include "inject.h"
+#include "job.h"
+#include "lull.h"
+#include "pages.h"
+#include "util.h"
+#include "workload.h"
+#include "zram.h"
+
+#define SWITCH "/sys/module/lull/parameters/zfree"
+#define ROOM_KB 4096
+#define BYTES ((size_t)1 << 20)
+#define ROOM (ROOM_KB / 4)
+/* LULL_ZFREE_BATCH: who frees waits at the last slot of a group. */
+#define GROUP_SLOTS 64
+/* As long as a slow host needs to come to the pause, and less than all of them take. */
+#define BEGUN_MS 100
+#define READY_STEP_MS 2
+
+static struct zram zram = ZRAM_NONE;
+static pid_t owner;
+static char *page;
+static volatile struct shared {
+	bool out, go, gone;
+} *shared;
+
+static int lingers_setup(const struct job_case *c)
+{
+	if (!shared)
+		shared = crew_memory(sizeof(*shared));
+	if (!page && posix_memalign((void **)&page, PAGE_BYTES, PAGE_BYTES))
+		return fail(STATUS_FAILED, "lingers", "no memory for a page");
+	return shared ? inject_case(c) : -1;
+}
+
+/* Whose memory it is. */
+static void owner_main(void)
+{
+	struct pages pages = { 0 };
+
+	if (pages_make(&pages, BYTES, 1) < 0 || pages_out(&pages) < 0)
+		_exit(1);
+	shared->out = true;
+	while (!shared->go)
+		sleep_ms(READY_STEP_MS);
+	pages_unmap(&pages);
+	shared->gone = true;
+	for (;;)
+		pause();
+}
+
+/* Has the slot a page that is not all zeroes? */
+static bool has_page(int fd, off_t slot)
+{
+	return pread(fd, page, PAGE_BYTES, slot * PAGE_BYTES) == PAGE_BYTES &&
+	       (page[0] || memcmp(page, page + 1, PAGE_BYTES - 1));
+}
+
+/* The one where the wait is that comes first: slots are freed in their order. */
+static off_t first_slot(int fd)
+{
+	off_t slot = GROUP_SLOTS - 1;
+
+	while (slot < ROOM && !has_page(fd, slot))
+		slot += GROUP_SLOTS;
+	return slot;
+}
+
+static int try_once(int fd, const char *mode, bool *found)
+{
+	off_t slot;
+	bool late;
+
+	owner = crew_fork(NULL);
+	if (!owner)
+		owner_main();
+	if (owner < 0)
+		return -1;
+	while (!shared->out && check_interrupted() >= 0)
+		sleep_ms(READY_STEP_MS);
+	slot = first_slot(fd);
+	if (lull_stats_clear("zfree") < 0)
+		return -1;
+	shared->go = true;
+	sleep_ms(BEGUN_MS);
+	late = shared->gone;
+	if (write_file(SWITCH, "stock") < 0)
+		return fail(STATUS_FAILED, SWITCH, "%s", strerror(errno));
+	*found = has_page(fd, slot);
+	while (!shared->gone && check_interrupted() >= 0)
+		sleep_ms(READY_STEP_MS);
+	write_file(SWITCH, mode);
+	if (slot >= ROOM || late || !lull_stat("zfree", "ranges"))
+		return fail(STATUS_UNMET, "lingers", "%s",
+			    slot >= ROOM ? "no slot has a page" :
+			    late ? "the memory was gone before the mode changed" :
+				   "the mode changed before slots were freed");
+	return check_interrupted();
+}
+
+static int lingers_round(const struct job_case *c, const char *mode, struct sample *s)
+{
+	struct zram_options options = { .kb = ROOM_KB, .algorithm = "lzo-rle" };
+	char path[ZRAM_PATH], text[120];
+	bool found = false;
+	int fd, ret;
+
+	(void)s;
+	memset((void *)shared, 0, sizeof(*shared));
+	if (zram_start(&zram, &options) < 0)
+		return -1;
+	zram_device(path, sizeof(path), &zram);
+	fd = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
+	if (fd < 0)
+		return fail(STATUS_FAILED, path, "%s", strerror(errno));
+	ret = try_once(fd, mode, &found);
+	close(fd);
+	crew_end(&owner);
+	zram_stop(&zram);
+	if (ret < 0)
+		return -1;
+	snprintf(text, sizeof(text), "%s: %s", mode,
+		 found ? "a slot was read while its group was freed" :
+			 "who frees a group is waited for");
+	return inject_statement(c, "ZS11", !found, text);
+}
+
+static void lingers_teardown(void)
+{
+	crew_end(&owner);
+	zram_stop(&zram);
+}
+
+static const struct workload_param lingers_params[] = {
+	INJECT_PARAMS,
+	{ "delay_ms", "0" },
+	{ "broken", "none" },
+	{ 0 },
+};
+
+static const struct workload lingers = {
+	.feature = "zfree",
+	.name = "lingers",
+	.text = "the mode changes while slots are freed, and one of them is read",
+	.params = lingers_params,
+	.setup = lingers_setup,
+	.round = lingers_round,
+	.teardown = lingers_teardown,
+};
+
+WORKLOAD(lingers);
