@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A process whose threads come and go is moved, by another (CG1, CG5) or by one
- * of its own threads (CG9): none of them is left behind.
+ * of its own threads (CG9): none of them is left behind. Single threads may be moved
+ * meanwhile, and move themselves.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -15,17 +16,24 @@
 #include "crew.h"
 #include "groups.h"
 #include "job.h"
+#include "perturb.h"
 #include "safety.h"
+#include "singles.h"
+#include "unrest.h"
 #include "util.h"
 #include "workload.h"
 
 #define CLONERS 3
+/* So many times more moves, until what goes on beside them has been met. */
+#define PATIENCE 5
 #define STACK 32768
+/* How long single threads move at most while nobody moves the process. */
+#define ALONE_NS 20000000
 
 static struct shared {
 	/* Cloners make no threads while it is closed. */
 	struct gate gate;
-	volatile int stay, leader_dies, self, only_exits;
+	volatile int stay, leader_dies, self, only_exits, singles;
 	/* For the process's own mover: where to, and how it went. */
 	volatile int order, done, error;
 	volatile uint64_t clones;
@@ -99,6 +107,8 @@ static void process_main(void)
 {
 	for (int i = 0; i < CLONERS; i++)
 		thread(cloner_main);
+	if (shared->singles && singles_spawn())
+		_exit(1);
 	if (shared->self)
 		mover_main();
 	if (shared->leader_dies)
@@ -118,60 +128,142 @@ static int move(int to)
 	return shared->error;
 }
 
+/* Both ways at once, and then the process alone, after which all of it is there. */
+static int move_with_singles(int to)
+{
+	int error;
+
+	singles_release();
+	singles_whole_begins();
+	error = move(to);
+	singles_whole_ended();
+	sleep_ns(perturb_below(ALONE_NS));
+	singles_hold();
+	return error ?: move(to);
+}
+
+static void move_singles_alone(void)
+{
+	singles_release();
+	sleep_ns(perturb_below(ALONE_NS));
+	singles_hold();
+}
+
 static int threads_setup(const struct job_case *c)
 {
+	uint64_t singles = job_number(c, "singles");
+
+	if (singles > SINGLES_MAX || (singles && job_number(c, "v1")) ||
+	    (!singles && !job_number(c, "whole")))
+		return fail(STATUS_USAGE, "singles",
+			    "at most %d, on v2, and some where nobody moves the whole",
+			    SINGLES_MAX);
 	if (!shared)
 		shared = crew_memory(sizeof(*shared));
 	if (!shared || safety_start(c) < 0)
 		return -1;
+	if (singles)
+		return singles_setup(&groups[0], &groups[1]);
 	return group_make(&groups[0], "left") < 0 || group_make(&groups[1], "right") < 0 ? -1 : 0;
 }
 
-static int threads_round(const struct job_case *c, const char *mode, struct sample *s)
+static int start_process(const struct job_case *c)
 {
-	uint64_t moves = job_number(c, "moves"), i, behind = 0, wrong = 0, says;
-	bool v1 = job_number(c, "v1");
-	unsigned int count = 0;
-	int error = 0;
-	char text[250];
+	unsigned int singles = (unsigned int)job_number(c, "singles");
 
-	(void)s;
 	memset(shared, 0, sizeof(*shared));
 	shared->stay = (int)job_number(c, "stay");
 	shared->leader_dies = (int)job_number(c, "leader_dies");
 	shared->self = (int)job_number(c, "self");
 	shared->only_exits = (int)job_number(c, "only_exits");
+	shared->singles = (int)singles;
+	if (singles)
+		singles_begin(singles);
 	process = safety_fork(process_main);
 	if (process < 0)
 		return -1;
 	/* Half of those that are to stay come to be during the moves. */
 	while (shared->clones < 20 || shared->stayed < shared->stay / 2)
 		sleep_ms(1);
-	for (i = 0; i < moves && !error && !behind && check_interrupted() == 0; i++) {
+	if (!singles)
+		return 0;
+	if (move(1))
+		return fail(STATUS_FAILED, "threads", "the process cannot be where its threads are to move");
+	return singles_start(process);
+}
+
+/* Has what goes on beside the moves been met? */
+static bool enough(void)
+{
+	return unrest_enough() && (!shared->singles || singles_enough());
+}
+
+/* Is each of the two right, of those that there are? */
+static bool is_exact(const struct cgroup *to, const struct cgroup *from, bool both,
+		     unsigned int *count)
+{
+	uint64_t says;
+	unsigned int more = 0;
+	bool exact = safety_is_exact(to, &says, count);
+
+	if (both)
+		exact &= safety_is_exact(from, &says, &more);
+	*count += more;
+	return exact;
+}
+
+static int threads_round(const struct job_case *c, const char *mode, struct sample *s)
+{
+	uint64_t moves = job_number(c, "moves"), i, behind = 0, wrong = 0;
+	bool v1 = job_number(c, "v1"), whole = job_number(c, "whole"), good = true;
+	unsigned int count = 0;
+	int error = 0, ret;
+	char text[900], singles[200] = "";
+
+	(void)s;
+	if (start_process(c) < 0 || unrest_start(c) < 0)
+		return -1;
+	for (i = 0; (i < moves || (!enough() && i < moves * PATIENCE)) && !error && !behind &&
+		    check_interrupted() == 0; i++) {
 		struct cgroup *from = &groups[(i + 1) & 1], *to = &groups[i & 1];
 
-		error = move(i & 1);
+		if (!whole)
+			move_singles_alone();
+		else
+			error = shared->singles ? move_with_singles(i & 1) : move(i & 1);
 		gate_close(&shared->gate, CLONERS);
 		/* Those that live on, and were forgotten, stay where they were. */
-		if (i && !safety_empties(from, v1))
+		if (i && whole && !safety_empties(from, v1))
 			behind++;
 		/* A leader that has died is counted where it was. */
 		if (!v1 && !shared->leader_dies)
-			wrong += !safety_is_exact(to, &says, &count);
+			wrong += !is_exact(to, from, !whole, &count);
 		gate_open(&shared->gate);
+		unrest_step();
+	}
+	if (shared->singles) {
+		good = singles_good(singles, sizeof(singles));
+		singles_end();
 	}
 	crew_end(&process);
 	snprintf(text, sizeof(text),
 		 "%s: %" PRIu64 " moves of a process that made %" PRIu64
 		 " threads, %u at the end; left behind %" PRIu64 " times, pids.current wrong %" PRIu64
-		 " times, errno %d",
-		 mode, i, (uint64_t)shared->clones, count, behind, wrong, error);
-	return report_check(c, job_param(c, "name"), !behind && !wrong && !error && i == moves, text);
+		 " times, errno %d%s%s",
+		 mode, i, (uint64_t)shared->clones, count, behind, wrong, error, singles,
+		 unrest_text());
+	ret = report_check(c, job_param(c, "name"),
+			   !behind && !wrong && !error && good && i >= moves, text);
+	if (!ret && shared->singles && !singles_enough())
+		ret = fail(STATUS_UNMET, "singles", "too few%s", singles);
+	return unrest_end(ret);
 }
 
 static void threads_teardown(void)
 {
+	unrest_stop();
 	crew_end(&process);
+	singles_teardown();
 	safety_stop();
 }
 
@@ -181,6 +273,12 @@ static const struct workload_param threads_params[] = {
 	{ "self", "0" },
 	{ "leader_dies", "0" },
 	{ "only_exits", "0" },
+	/* So many of its threads move themselves, and somebody moves others of them. */
+	{ "singles", "0" },
+	/* 0: nobody moves all of the process but at first. */
+	{ "whole", "1" },
+	/* 1: a CPU goes and comes, memory goes out and comes back meanwhile. */
+	UNREST_PARAMS,
 	{ "name", "CG1" },
 	SAFETY_PARAMS,
 	{ 0 },

@@ -21,9 +21,12 @@
 #include "inject.h"
 #include "lull.h"
 #include "race.h"
+#include "unrest.h"
 #include "util.h"
 
 #define EXEC_NAME "lull-storm-exec"
+/* More cycles than asked for, until what goes on beside them has been met. */
+#define PATIENCE 60
 
 static struct crew crew;
 
@@ -178,33 +181,35 @@ static int storm_setup(const struct job_case *c)
 static int report_escapes(const struct job_case *c, const char *mode, uint64_t cycles)
 {
 	uint64_t escapes = 0;
-	char last[128], text[300];
+	char last[128], text[600];
 	int there;
 
 	there = lull_check_read("freeze", &escapes, last, sizeof(last));
 	if (there <= 0)
 		return there;
-	snprintf(text, sizeof(text), "%s: %llu cycles, %llu escapes%s%s", mode,
+	snprintf(text, sizeof(text), "%s: %llu cycles, %llu escapes%s%s%s", mode,
 		 (unsigned long long)cycles, (unsigned long long)escapes, *last ? ", last " : "",
-		 last);
+		 last, unrest_text());
 	return report_check(c, "FZ5", !escapes, text);
 }
 
 static int storm_round(const struct job_case *c, const char *mode, struct sample *s)
 {
-	uint64_t cycles = job_number(c, "cycles");
+	uint64_t cycles = job_number(c, "cycles"), i;
 
-	if (lull_check_clear("freeze") < 0)
+	if (unrest_start(c) < 0 || lull_check_clear("freeze") < 0)
 		return -1;
-	for (uint64_t i = 0; i < cycles; i++) {
+	for (i = 0; i < cycles || (!unrest_enough() && i < cycles + PATIENCE); i++) {
 		if (freezer_cycle(s, false) < 0 || check_interrupted() < 0)
 			return -1;
+		unrest_step();
 	}
-	return report_escapes(c, mode, cycles);
+	return unrest_end(report_escapes(c, mode, i));
 }
 
 static void storm_teardown(void)
 {
+	unrest_stop();
 	crew_stop(&crew);
 }
 
@@ -216,6 +221,8 @@ static const struct workload_param storm_params[] = {
 	{ "umh", "0" },
 	{ "switchers", "0" },
 	{ "cycles", "1" },
+	/* 1: a CPU goes and comes, memory goes out and comes back meanwhile. */
+	UNREST_PARAMS,
 	/* Debug kernels: safeguards to do without, and how long to stay frozen. */
 	{ "disable", "none" },
 	{ "window", "0" },

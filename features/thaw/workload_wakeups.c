@@ -11,6 +11,7 @@
 #include "perturb.h"
 #include "safety.h"
 #include "storm.h"
+#include "unrest.h"
 #include "util.h"
 #include "workload.h"
 
@@ -35,13 +36,15 @@ static int run_storm(const struct job_case *c, uint64_t *cycles)
 		if (storm_cycle() < 0)
 			return -1;
 		++*cycles;
+		unrest_step();
 		sleep_ns(perturb_below(gap_ms * 1000000 + 1));
 		/* One of many is not missed in the storm itself. */
 		if (storm_stalls() && !storm_settles())
 			return check_interrupted();
 		storm_count(&count);
 		/* Each kind has to be held up once, or it was not tried. */
-	} while (count.wakeups < wanted || (!count.least_held && *cycles < PATIENCE));
+	} while (count.wakeups < wanted ||
+		 ((!count.least_held || !unrest_enough()) && *cycles < PATIENCE));
 	return storm_settles() ? 1 : check_interrupted();
 }
 
@@ -65,10 +68,10 @@ static int report_storm(const struct job_case *c, const char *mode, struct sampl
 			      ": %" PRIu64 " wakeups of %u kinds (at least %" PRIu64
 			      " of each), %" PRIu64 " cycles held up %" PRIu64 " (at least %"
 			      PRIu64 " of each; %" PRIu64 " came to a frozen system), %" PRIu64
-			      " in wrong order, %" PRIu64 " times EINTR; lost: %s",
+			      " in wrong order, %" PRIu64 " times EINTR; lost: %s%s",
 			      count.wakeups, count.kinds, count.least, cycles, count.held,
 			      count.least_held, count.in_window, count.wrong, count.interrupted,
-			      all ? "none" : lost);
+			      all ? "none" : lost, unrest_text());
 }
 
 /* All are asleep, nobody wakes them, and no call may return. */
@@ -93,12 +96,18 @@ static int run_quietly(const struct job_case *c, const char *mode, uint64_t cycl
 	return report_check(c, "EINTR", after.interrupted == before.interrupted, text);
 }
 
+static void wakeups_teardown(void)
+{
+	unrest_stop();
+	storm_stop();
+}
+
 static int wakeups_round(const struct job_case *c, const char *mode, struct sample *s)
 {
 	uint64_t quiet = job_number(c, "quiet"), cycles = 0;
 	int ret, all;
 
-	if (storm_start((unsigned int)job_number(c, "pads")) < 0)
+	if (storm_start((unsigned int)job_number(c, "pads")) < 0 || unrest_start(c) < 0)
 		return -1;
 	all = run_storm(c, &cycles);
 	if (all < 0)
@@ -106,7 +115,9 @@ static int wakeups_round(const struct job_case *c, const char *mode, struct samp
 	ret = report_storm(c, mode, s, all, cycles);
 	if (!ret && all && quiet)
 		ret = run_quietly(c, mode, quiet);
-	storm_stop();
+	/* Whoever has lost a wakeup may have come to its end before enough happened. */
+	ret = all ? unrest_end(ret) : ret;
+	wakeups_teardown();
 	return ret;
 }
 
@@ -120,6 +131,8 @@ static const struct workload_param wakeups_params[] = {
 	{ "window", "0" },
 	/* Cycles afterwards, in which no call may return. */
 	{ "quiet", "0" },
+	/* 1: a CPU goes and comes, memory goes out and comes back meanwhile. */
+	UNREST_PARAMS,
 	TRIAL_PARAMS,
 	{ 0 },
 };
@@ -131,7 +144,7 @@ static const struct workload wakeups = {
 	.params = wakeups_params,
 	.setup = wakeups_setup,
 	.round = wakeups_round,
-	.teardown = storm_stop,
+	.teardown = wakeups_teardown,
 };
 
 WORKLOAD(wakeups);

@@ -57,8 +57,7 @@ int pages_make(struct pages *pages, size_t bytes, uint64_t seed)
 	return 0;
 }
 
-/* Of the process, in KiB. */
-static uint64_t swapped_kb(void)
+uint64_t pages_swapped_kb(void)
 {
 	char text[4096];
 	const char *line;
@@ -105,7 +104,7 @@ uint64_t pages_try_out(const struct pages *pages)
 		}
 		if (madvise(pages->start, pages->bytes, MADV_PAGEOUT) < 0)
 			break;
-		out = swapped_kb() * 1024;
+		out = pages_swapped_kb() * 1024;
 	}
 	if (tries > 1)
 		sched_setaffinity(0, sizeof(cpus), &cpus);

@@ -20,6 +20,8 @@ int pages_make(struct pages *pages, size_t bytes, uint64_t seed);
 int pages_out(const struct pages *pages);
 /* The same as far as it goes; returns how many bytes of the process are out. */
 uint64_t pages_try_out(const struct pages *pages);
+/* What the process has in swap, in KiB. */
+uint64_t pages_swapped_kb(void);
 /* How many pages are not what pages_make() wrote. Reads all of them. */
 uint64_t pages_wrong(const struct pages *pages);
 /* Read a word of each page. */

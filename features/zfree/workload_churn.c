@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Processes that swap out, read back and unmap on a zram that is nearly full,
- * while its pool and all memory are compacted and modes are switched. Every page
- * that is read back is checked (ZS1), and at rest nothing may remain (ZS4).
+ * while its pool and all memory are compacted and modes are switched; children may
+ * share what they have. Every page that is read back is checked (ZS1), and at rest
+ * nothing may remain (ZS4).
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -23,6 +24,8 @@
 #include "layout.h"
 #include "lull.h"
 #include "pages.h"
+#include "perturb.h"
+#include "sharers.h"
 #include "util.h"
 #include "worker.h"
 #include "workload.h"
@@ -38,6 +41,8 @@
 /* LULL_ZFREE_BATCH. */
 #define GROUP_SLOTS 64
 #define HUGE_BYTES ((size_t)8 << 20)
+/* So many times more areas, until slots were let go in both orders. */
+#define PATIENCE 4
 /* Without a page read back in that time something hangs. */
 #define STUCK_MS 60000
 /* A worker has two areas at a time, and the caches of swap slots hold some. */
@@ -59,14 +64,10 @@ static void unreadable(int sig)
 	_exit(1);
 }
 
-/* A child that has what its parent has, and ends with it while that goes on. */
-static void share(pid_t *child)
+static void check(const struct pages *area)
 {
-	if (*child > 0)
-		waitpid(*child, NULL, 0);
-	*child = fork();
-	if (!*child)
-		_exit(0);
+	__atomic_add_fetch(&tally->wrong, pages_wrong(area), __ATOMIC_RELAXED);
+	__atomic_add_fetch(&tally->checked, 1, __ATOMIC_RELAXED);
 }
 
 /* One area is older than the other, so that slots of both are interleaved. */
@@ -78,14 +79,17 @@ static void worker(const struct job_case *c, uint64_t seed)
 	pid_t child = 0;
 
 	signal(SIGBUS, unreadable);
+	if (sharers)
+		perturb_seed(perturb_below(1u << 31), (unsigned int)(seed >> 32));
 	for (uint64_t i = 0;; i++) {
 		struct pages *area = &areas[i % 2];
+		bool there = area->start, reads = i % 4 < 2;
 
-		if (area->start && i % 4 < 2) {
-			__atomic_add_fetch(&tally->wrong, pages_wrong(area), __ATOMIC_RELAXED);
-			__atomic_add_fetch(&tally->checked, 1, __ATOMIC_RELAXED);
-		}
+		if (there && reads)
+			check(area);
 		pages_unmap(area);
+		if (there && !reads && sharers)
+			sharers_let_go(&child);
 		if (pages_make(area, WORKER_MB << 20, seed + i) < 0)
 			__atomic_add_fetch(&tally->failed, 1, __ATOMIC_RELAXED);
 		else
@@ -94,7 +98,7 @@ static void worker(const struct job_case *c, uint64_t seed)
 		if (area->start && !madvise(area->start, area->bytes, MADV_PAGEOUT))
 			__atomic_add_fetch(&tally->out, 1, __ATOMIC_RELAXED);
 		if (sharers)
-			share(&child);
+			sharers_fork(&child, area, check);
 	}
 }
 
@@ -256,11 +260,14 @@ static int report(const struct job_case *c, const char *mode, const struct zram_
 {
 	uint64_t more = stat->orig_data_size - fresh->orig_data_size;
 	uint64_t in_zswap = read_number(ZSWAP_STORED, 0);
-	char text[240];
+	char text[300];
+	int len;
 
-	snprintf(text, sizeof(text), "%s: %llu areas out, %llu read back, %llu pages wrong", mode,
-		 (unsigned long long)tally->out, (unsigned long long)tally->checked,
-		 (unsigned long long)tally->wrong);
+	len = snprintf(text, sizeof(text), "%s: %llu areas out, %llu read back, %llu pages wrong",
+		       mode, (unsigned long long)tally->out, (unsigned long long)tally->checked,
+		       (unsigned long long)tally->wrong);
+	if (job_number(c, "sharers"))
+		sharers_text(text + len, sizeof(text) - (size_t)len);
 	if (inject_statement(c, "ZS1", tally->checked && !tally->wrong && !tally->failed, text) < 0)
 		return -1;
 	snprintf(text, sizeof(text),
@@ -272,12 +279,19 @@ static int report(const struct job_case *c, const char *mode, const struct zram_
 	return inject_statement(c, "ZS4", !in_zswap && nothing_left(c, fresh, stat, missed), text);
 }
 
-/* Until so many areas were read back: a slow machine takes longer. */
-static int wait_checked(uint64_t checks)
+static bool shared_enough(const struct job_case *c)
 {
-	uint64_t before = 0, since = now_ns();
+	return !job_number(c, "sharers") || sharers_enough();
+}
 
-	while (tally->checked < checks && !tally->wrong && check_interrupted() >= 0) {
+/* Until so many areas were read back: a slow machine takes longer. */
+static int wait_checked(const struct job_case *c)
+{
+	uint64_t before = 0, since = now_ns(), checks = job_number(c, "checks");
+
+	while ((tally->checked < checks ||
+		(!shared_enough(c) && tally->checked < checks * PATIENCE)) &&
+	       !tally->wrong && check_interrupted() >= 0) {
 		if (tally->checked != before)
 			since = now_ns();
 		before = tally->checked;
@@ -302,6 +316,16 @@ static int enough_happened(const struct job_case *c)
 		    cuts);
 }
 
+static int enough_shared(const struct job_case *c)
+{
+	char text[160];
+
+	if (shared_enough(c))
+		return 0;
+	sharers_text(text, sizeof(text));
+	return fail(STATUS_UNMET, "churn", "too little was shared%s", text);
+}
+
 static int churn_round(const struct job_case *c, const char *mode, struct sample *s)
 {
 	struct zram_stat fresh, stat;
@@ -316,10 +340,11 @@ static int churn_round(const struct job_case *c, const char *mode, struct sample
 	int ret;
 
 	memset((void *)tally, 0, sizeof(*tally));
-	if (lull_stats_clear("zfree") < 0 || zram_start(&zram, &options) < 0 || zram_stat(&zram, &fresh) < 0 ||
+	if (sharers_begin() < 0 || lull_stats_clear("zfree") < 0 ||
+	    zram_start(&zram, &options) < 0 || zram_stat(&zram, &fresh) < 0 ||
 	    crew_start(&crew, start_all, (void *)c) < 0 || crew_do(&crew, 0) < 0)
 		return -1;
-	ret = wait_checked(job_number(c, "checks"));
+	ret = wait_checked(c);
 	crew_stop(&crew);
 	if (ret < 0)
 		return ret;
@@ -333,7 +358,9 @@ static int churn_round(const struct job_case *c, const char *mode, struct sample
 		ret = report(c, mode, &fresh, &stat, missed);
 	sample_add(s, "checked", (double)tally->checked);
 	zram_stop(&zram);
-	return ret ? ret : enough_happened(c);
+	if (!ret)
+		ret = enough_happened(c);
+	return ret ? ret : enough_shared(c);
 }
 
 static void churn_teardown(void)

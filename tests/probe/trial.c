@@ -19,6 +19,8 @@
 #include "util.h"
 #include "workload.h"
 
+#include "features/freeze/unrest.h"
+
 bool __real_path_exists(const char *path);
 long __real_read_file(const char *path, char *buf, size_t size);
 int __real_write_file(const char *path, const char *text);
@@ -202,5 +204,39 @@ static const struct workload stepped = {
 };
 
 WORKLOAD(stepped);
+
+/* Operations of 1 ms beside it, so many and no more. */
+static int run_beside(const struct job_case *c, const char *mode, struct sample *s)
+{
+	uint64_t ops = job_number(c, "ops");
+
+	(void)mode;
+	(void)s;
+	if (unrest_start(c) < 0)
+		return -1;
+	for (uint64_t i = 0; i < ops && !unrest_enough(); i++) {
+		sleep_ms(1);
+		unrest_step();
+	}
+	return unrest_end(report_check(c, "beside", true, unrest_text()));
+}
+
+static const struct workload_param beside_params[] = {
+	{ "ops", "0" },
+	UNREST_PARAMS,
+	{ 0 },
+};
+
+static const struct workload beside = {
+	.feature = "unrest",
+	.name = "beside",
+	.text = "does nothing beside a CPU that comes and goes",
+	.params = beside_params,
+	.setup = no_setup,
+	.round = run_beside,
+	.teardown = unrest_stop,
+};
+
+WORKLOAD(beside);
 
 INJECT_NAMES(inject);

@@ -1,0 +1,1 @@
+../zfree/zram_swap.h
