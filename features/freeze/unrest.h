@@ -33,8 +33,11 @@
 #define UNREST_ROOM_MB 64
 /* Between two looks for memory, and at first between two changes of the CPU. */
 #define UNREST_GAP_NS 50000000
-/* The CPU stays as it is for up to so many operations, and no longer than that. */
-#define UNREST_STAY 3
+/*
+ * The CPU stays as it is for up to so many operations, and no longer than that: to
+ * change takes a debug kernel as long as an operation or two.
+ */
+#define UNREST_STAY 6
 #define UNREST_STAY_NS 2000000000
 /* Less of it than that is none. */
 #define UNREST_OFFS 2

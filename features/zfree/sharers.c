@@ -11,7 +11,7 @@
 #include "util.h"
 
 /* A child that reads nothing lives up to that long. */
-#define LIFE_NS 300000000
+#define LIFE_NS 100000000
 
 static volatile struct tally {
 	/* Slots of parents at their forks. */
@@ -47,6 +47,14 @@ void sharers_fork(pid_t *child, const struct pages *area,
 	else
 		sleep_ns(ns);
 	_exit(0);
+}
+
+void sharers_choose(pid_t *child)
+{
+	if (*child <= 0 || perturb_below(2))
+		return;
+	waitpid(*child, NULL, 0);
+	*child = 0;
 }
 
 void sharers_let_go(pid_t *child)

@@ -21,7 +21,9 @@ int sharers_begin(void);
  */
 void sharers_fork(pid_t *child, const struct pages *area,
 		  void (*read)(const struct pages *area));
-/* The parent has just unmapped what it had not read back. */
+/* The parent is about to unmap what is in swap: at random, the child ends before. */
+void sharers_choose(pid_t *child);
+/* And has just done so. */
 void sharers_let_go(pid_t *child);
 
 /* Were slots shared, and let go by the parent first, and by the child first? */

@@ -87,6 +87,8 @@ static void worker(const struct job_case *c, uint64_t seed)
 
 		if (there && reads)
 			check(area);
+		if (there && !reads && sharers)
+			sharers_choose(&child);
 		pages_unmap(area);
 		if (there && !reads && sharers)
 			sharers_let_go(&child);
