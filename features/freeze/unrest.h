@@ -38,7 +38,7 @@
  * change takes a debug kernel as long as an operation or two.
  */
 #define UNREST_STAY 6
-#define UNREST_STAY_NS 2000000000
+#define UNREST_STAY_NS 30000000000
 /* Less of it than that is none. */
 #define UNREST_OFFS 2
 #define UNREST_PAGES 100
