@@ -31,8 +31,10 @@
 #define UNREST_RECLAIM "/sys/fs/cgroup/memory.reclaim"
 #define UNREST_AT_ONCE "512K"
 #define UNREST_ROOM_MB 64
-/* Between two looks for memory, and at first between two changes of the CPU. */
-#define UNREST_GAP_NS 50000000
+/* At most between two looks for memory: they cost a debug kernel what others are for. */
+#define UNREST_GAP_NS 200000000
+/* The same between two changes of the CPU at first. */
+#define UNREST_FIRST_NS 50000000
 /*
  * The CPU stays as it is for up to so many operations, and no longer than that: to
  * change takes a debug kernel as long as an operation or two.
@@ -153,7 +155,7 @@ static inline int unrest_start(const struct job_case *c)
 	unrest.zram = -1;
 	unrest.cpus = job_number(c, "cpus");
 	unrest.swap = job_number(c, "swap");
-	unrest_shared->stay_ns = UNREST_GAP_NS;
+	unrest_shared->stay_ns = UNREST_FIRST_NS;
 	unrest.ns = now_ns();
 	if (unrest.swap && unrest_start_swap() < 0)
 		return -1;
