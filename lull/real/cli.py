@@ -123,11 +123,12 @@ def measure_command(
 
 def stress_command(
     names: Annotated[
-        list[str] | None, typer.Argument(help="Stressors. [default: all]")
+        list[str] | None,
+        typer.Argument(help="Stressors, or selftests/AREA/PROGRAM. [default: all]"),
     ] = None,
     base: Annotated[str, typer.Option(help="Which kernel.")] = DEFAULT_BASE,
     seconds: Annotated[
-        int, typer.Option(min=1, help="How long each has, of the guest's time.")
+        int, typer.Option(min=1, help="How long a stressor has, of the guest's time.")
     ] = 20,
     mode: Annotated[
         list[str] | None, typer.Option(help="Only these, and stock. May repeat.")
@@ -136,9 +137,9 @@ def stress_command(
         Path, typer.Option("-o", "--output", help="For consoles and the table.")
     ] = Path("runs/stress"),
 ) -> None:
-    """Run stress-ng on the debug kernel while it suspends and modes switch.
+    """Run stress-ng and the kernel's selftests while it suspends and modes switch.
 
-    Exit status 1 where anything does worse in a mode than on stock.
+    On the debug kernel, a boot a mode. Exit status 1 where one does worse than stock.
     """
     load_base(base)
     with open_progress() as progress:

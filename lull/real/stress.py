@@ -7,37 +7,48 @@ a boot: a kernel that complains in one says of which it is.
 
 from __future__ import annotations
 
-import shlex
-import tarfile
 import tempfile
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
-from lull.errors import ExpectationMissed, GuestFailed, LabError, LullError, UsageError
+from lull.errors import ExpectationMissed, GuestFailed, LullError, UsageError
 from lull.guest.boot import bytes_of, live
-from lull.guest.image import SUITE, need_tools
-from lull.host.files import digest, repo_root, write_file
-from lull.host.programs import run, tail
+from lull.host.files import repo_root, write_file
 from lull.host.progress import Progress
+from lull.kernels.bases import load_base
 from lull.kernels.build import build
 from lull.kernels.cache import Cache
+from lull.kernels.source import fetch
 from lull.model import Arm, Clock, Record
+from lull.real.selftests import (
+    KIND,
+    Area,
+    Built,
+    Test,
+    all_of,
+    build_tests,
+    left_out,
+    named,
+    shown,
+    table_of,
+    worse_tests,
+)
+from lull.real.tried import STOCK, Mode, Try, read_tries
+from lull.real.userspace import root_of
 from lull.vm.accel import choose
 from lull.vm.command import MachineSpec, Wiring, qemu_command
-from lull.vm.cpio import Entry, archive, char_device, directory, file, symlink
+from lull.vm.cpio import archive, file
 from lull.vm.machine import RESULTS, require_memory, require_qemu
 from lull.vm.outcome import message
+from lull.vm.timeouts import host_factor
 
 ROOM = "scenarios/stress"
-STOCK = "stock"
 
-#: What no program of these reads.
-_LEFT_OUT = ("doc", "man", "locale", "zoneinfo", "i18n", "info")
-_NEED = 1 << 30  #: bytes, while the root is made
 _OVER_MB = 512  #: beside the guest's memory: QEMU has the initramfs, too
 _BOOT_S, _EACH_S = 120.0, 4.0  #: of a boot; for each second of a stressor
+_TEST_S = 60  #: a test's, of the guest's time; it may be in the middle of a run then
 _ABSENT = (3, 4)  #: stress-ng: no resource for it, or not on this kernel
 
 
@@ -48,25 +59,24 @@ class Stress(Record):
     memory_mb: int
     modes: tuple[str, ...]
     stressors: Mapping[str, str]
+    selftests: Mapping[str, Area]
 
 
 @dataclass(frozen=True)
-class Try:
-    """A stressor that has run: its status, and what it printed last."""
+class Chosen:
+    """What is run: stressors, and tests of the kernel's own."""
 
-    name: str
-    status: int
-    suspends: int
-    text: str
+    stressors: Mapping[str, str]
+    tests: tuple[Test, ...]
 
+    def __str__(self) -> str:
+        each = ((self.stressors, "stressors"), (self.tests, KIND))
+        return " and ".join(f"{len(of)} {name}" for of, name in each if of)
 
-@dataclass(frozen=True)
-class Mode:
-    """What became of a mode's boot; ``error`` where it did not come to its end."""
-
-    name: str
-    tries: tuple[Try, ...]
-    error: LullError | None = None
+    def without(self, programs: Container[str]) -> Chosen:
+        """But for tests of these programs."""
+        tests = tuple(one for one in self.tests if one.program not in programs)
+        return Chosen(self.stressors, tests)
 
 
 def load(root: Path | None = None) -> Stress:
@@ -75,39 +85,56 @@ def load(root: Path | None = None) -> Stress:
     return Stress.model_validate(tomllib.loads(path.read_text("utf-8")))
 
 
-def plan(mode: str, seconds: int, stressors: Mapping[str, str]) -> str:
-    """The guest's plan: the mode, then a line a stressor."""
-    lines = [f"{mode} {seconds}", *(f"{n} {w}" for n, w in stressors.items())]
+def choose_from(found: Stress, names: Sequence[str]) -> Chosen:
+    """What names mean, all for none: a stressor, else some of the kernel's tests.
+
+    Raises UsageError for one that means neither.
+    """
+    tests = all_of(found.selftests)
+    if not names:
+        return Chosen(found.stressors, tests)
+    stressors: dict[str, str] = {}
+    picked: dict[Test, None] = {}
+    for name in names:
+        some = () if name in found.stressors else named(name, tests)
+        if name in found.stressors:
+            stressors[name] = found.stressors[name]
+        elif not some:
+            areas = (f"{KIND}/{area}" for area in found.selftests)
+            raise UsageError(
+                f"unknown stressor: {name!r}",
+                hint=f"there is: {', '.join([*found.stressors, *areas])}",
+            )
+        picked.update(dict.fromkeys(some))
+    return Chosen(stressors, tuple(picked))
+
+
+def plan(mode: str, seconds: int, limit: int, chosen: Chosen) -> str:
+    """The guest's plan: the mode with limits, then a line a stressor and a test."""
+    lines = [f"{mode} {seconds} {limit}"]
+    lines += (f"stressor {name} {words}" for name, words in chosen.stressors.items())
+    lines += (f"test {one.area} {one.command}" for one in chosen.tests)
     return "".join(f"{line}\n" for line in lines)
 
 
-def read_tries(results: bytes) -> tuple[Try, ...]:
-    """What a guest has said of its stressors, whole or not."""
-    found = []
-    for line in results.split(b"\n"):
-        kind, members = message(line)
-        if kind == "try":
-            numbers = [members.get(name) for name in ("status", "suspends")]
-            status, suspends = (n if isinstance(n, int) else -1 for n in numbers)
-            name, text = (str(members.get(name, "")) for name in ("name", "text"))
-            found.append(Try(name, status, suspends, text))
-    return tuple(found)
-
-
-def worse(modes: Sequence[Mode], names: Iterable[str]) -> list[str]:
+def worse(
+    modes: Sequence[Mode], names: Iterable[str], tests: Sequence[Test] = ()
+) -> list[str]:
     """A sentence for each way in which a mode does worse than stock, and for what
     shows nothing. Pure."""
     by_mode = {mode.name: {one.name: one for one in mode.tries} for mode in modes}
-    stock = next((mode for mode in modes if mode.name == STOCK), None)
+    stock = by_mode.get(STOCK, {})
     found = []
-    passed = stock is not None and any(not one.status for one in stock.tries)
+    others = {one.name for one in tests}
+    passed = any(not one.status for one in stock.values() if one.name not in others)
+    passed = passed or bool(shown(modes, tests))
     for mode in modes:
-        if mode.error is not None and (mode is not stock or not passed):
+        if mode.error is not None and (mode.name != STOCK or not passed):
             found.append(f"{mode.name}: {mode.error}")
     if not passed:
         found.append(f"{STOCK}: nothing has passed, and nothing is shown")
     for name in names:
-        reference = by_mode.get(STOCK, {}).get(name)
+        reference = stock.get(name)
         if reference is None or reference.status:
             continue
         for mode in modes:
@@ -119,7 +146,7 @@ def worse(modes: Sequence[Mode], names: Iterable[str]) -> list[str]:
                 found.append(f"{mode.name}: {name}: {text}")
             elif one is not None and not one.suspends:
                 found.append(f"{mode.name}: {name}: the machine never suspended")
-    return found
+    return found + worse_tests(modes, tests)
 
 
 def table(modes: Sequence[Mode], names: Iterable[str]) -> str:
@@ -149,37 +176,44 @@ def stress(
     progress: Progress,
     wanted: Sequence[str] = (),
 ) -> str:
-    """Run stressors in all modes, or in those ``wanted``, and return the table.
+    """Run stressors in all modes, or in those ``wanted``, and return the tables.
 
     Raises ExpectationMissed where a mode does worse than stock, UsageError for a name
     that is unknown, and what building and booting raise.
     """
     found = load()
-    for kind, asked, known in (
-        ("stressor", names, found.stressors),
-        ("mode", wanted, found.modes),
-    ):
-        for name in asked:
-            if name not in known:
-                text = f"unknown {kind}: {name!r}"
-                raise UsageError(text, hint=f"there is: {', '.join(known)}")
-    chosen = {n: found.stressors[n] for n in names or found.stressors}
+    for name in wanted:
+        if name not in found.modes:
+            text = f"unknown mode: {name!r}"
+            raise UsageError(text, hint=f"there is: {', '.join(found.modes)}")
+    chosen = choose_from(found, names)
     require_qemu()
     require_memory(found.memory_mb + _OVER_MB)
     cache = Cache()
     cache.prepare()
     progress.step(f"{base} debug kernel, built unless it was")
     kernel = build(base, Arm.DEBUG, progress.update).bzimage
-    root = root_of(found, cache, progress)
+    root = root_of(found.packages, cache, progress)
+    built = Built({}, {})
+    if chosen.tests:
+        progress.step(f"{len(chosen.tests)} {KIND} of the {base} kernel's")
+        source = fetch(load_base(base), cache, progress.update)
+        built = build_tests(found.selftests, chosen.tests, source, progress.update)
+        chosen = chosen.without(built.failed)
     modes = []
     for mode in dict.fromkeys([STOCK, *(wanted or found.modes)]):
-        progress.step(f"mode {mode}: {len(chosen)} stressors of {seconds} s")
-        text = plan(mode, seconds, chosen)
-        limit = _BOOT_S + len(chosen) * seconds * _EACH_S
-        modes.append(_boot(kernel, root, text, folder / mode, found.memory_mb, limit))
-    told = table(modes, chosen)
+        progress.step(f"mode {mode}: {chosen}")
+        text = plan(mode, seconds, round(_TEST_S * host_factor()), chosen)
+        limit = _BOOT_S + len(chosen.stressors) * seconds * _EACH_S
+        limit += len(chosen.tests) * _TEST_S * 2
+        image = root + _own(text, built)
+        modes.append(_boot(kernel, image, folder / mode, found.memory_mb, limit))
+    told = table(modes, chosen.stressors) if chosen.stressors else ""
+    if chosen.tests or built.failed:
+        why = {**built.failed, **(left_out(found.selftests) if not names else {})}
+        told += table_of(modes, chosen.tests, why)
     write_file(folder / "table.txt", told.encode())
-    bad = worse(modes, chosen)
+    bad = worse(modes, chosen.stressors, chosen.tests)
     if bad:
         raise ExpectationMissed(
             f"{told}{len(bad)} times worse than on stock:\n" + "\n".join(bad),
@@ -189,15 +223,20 @@ def stress(
     return told
 
 
-def _boot(
-    kernel: Path, root: bytes, text: str, folder: Path, memory_mb: int, limit_s: float
-) -> Mode:
+def _own(text: str, built: Built) -> bytes:
+    """What the guest has beside the Debian."""
     init = (repo_root() / ROOM / "init").read_bytes()
+    mine = [file("init", init, 0o755), file("plan", text.encode())]
+    return archive([*mine, *built.entries()])
+
+
+def _boot(
+    kernel: Path, initramfs: bytes, folder: Path, memory_mb: int, limit_s: float
+) -> Mode:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="lull-stress-") as scratch:
         image = Path(scratch) / "initramfs"
-        own = archive([file("init", init, 0o755), file("plan", text.encode())])
-        image.write_bytes(root + own)
+        image.write_bytes(initramfs)
         wiring = Wiring(
             initramfs=image,
             console=folder / "console.log",
@@ -221,53 +260,3 @@ def _boot(
         return Mode(name, tries)
     where = str(folder)
     return Mode(name, tries, GuestFailed("it has not come to its end", where=where))
-
-
-def root_of(found: Stress, cache: Cache, progress: Progress) -> bytes:
-    """The user space as an initramfs: from the cache, else from Debian's archive."""
-    place = (
-        cache.root
-        / "guest"
-        / f"stress-{digest(SUITE, *found.packages, *_LEFT_OUT)}.cpio"
-    )
-    with cache.lock("guest", lambda text: progress.update(text, 0, 0)):
-        if not place.is_file():
-            need_tools()
-            cache.need(_NEED, "making the user space of a Debian")
-            progress.step(f"Debian {SUITE} with {', '.join(found.packages)}")
-            with cache.temp("guest") as temp:
-                tar = temp / "root.tar"
-                _debootstrap(found.packages, tar)
-                with tarfile.open(tar) as members:
-                    write_file(place, archive(entries(members)))
-    return place.read_bytes()
-
-
-def _debootstrap(packages: Sequence[str], tar: Path) -> None:
-    less = [f"--dpkgopt=path-exclude=/usr/share/{name}/*" for name in _LEFT_OUT]
-    words = ["mmdebstrap", "--quiet", "--variant=essential", *less]
-    words += [f"--include={','.join(packages)}", SUITE, str(tar)]
-    done = run(words)
-    if done.returncode:
-        raise LabError(f"{shlex.join(words)}\n{tail(done.stdout)}", where=SUITE)
-
-
-def entries(members: tarfile.TarFile) -> list[Entry]:
-    """A root in a tar archive as what an initramfs has; caches and lists stay out."""
-    found = [char_device("dev/console", 5, 1), char_device("dev/null", 1, 3, 0o666)]
-    taken = {entry.path for entry in found}
-    for member in members:
-        path = str(PurePosixPath(member.name.removeprefix("./")))
-        if path in (".", *taken) or path.startswith(
-            ("dev/", "var/cache", "var/lib/apt")
-        ):
-            continue
-        taken.add(path)
-        if member.isdir():
-            found.append(directory(path, member.mode))
-        elif member.issym():
-            found.append(symlink(path, member.linkname))
-        elif member.isreg() or member.islnk():
-            data = members.extractfile(member)
-            found.append(file(path, data.read() if data else b"", member.mode))
-    return sorted(found, key=lambda entry: entry.path)

@@ -8,13 +8,20 @@ judged here, test by test.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
 from lull.report.ktap import Point, fails, parse
 
 _NOTE = re.compile(r"selftest (\S+) (\S+) ([0-9]{1,3})\n(.*)", re.DOTALL)
+
+STATUS = "(exit status)"  #: what a program says besides, or alone
+PASS, SKIP = 0, 4  #: as kselftest.h has it
+#: A line of the format, without which a program does not speak it.
+_KTAP = re.compile(r"^\s*(?:(?:not )?ok [0-9]|1\.\.[0-9]|Bail out!)", re.MULTILINE)
+#: A script may go on after it, and end well.
+_FAIL = re.compile(r"\bFAIL(?:ED)?\b")
 
 
 class Verdict(IntEnum):
@@ -60,14 +67,44 @@ def losses(
         if Verdict.PASSED not in reference.values():
             found.append(f"{program}: {modes[0]}: no test has passed")
         for mode, here in zip(modes[1:], by_mode[1:], strict=True):
-            for name, due in reference.items():
-                verdict = here.get(name, Verdict.MISSING)
-                if verdict < due and due >= Verdict.SKIPPED:
-                    found.append(
-                        f"{program}: {mode}: {name}: {verdict.name.lower()}, "
-                        f"but {due.name.lower()} in {modes[0]}"
-                    )
+            found += (
+                f"{program}: {mode}: {each} in {modes[0]}"
+                for each in lost(reference, here)
+            )
     return tuple(found)
+
+
+def lost(
+    reference: Mapping[str, Verdict], here: Mapping[str, Verdict]
+) -> Iterator[str]:
+    """What does worse than there, and how it did there."""
+    for name, due in reference.items():
+        verdict = here.get(name, Verdict.MISSING)
+        if verdict < due and due >= Verdict.SKIPPED:
+            yield f"{name}: {verdict.name.lower()}, but {due.name.lower()}"
+
+
+def results(tries: Iterable[Try]) -> dict[str, Verdict]:
+    """The tests of a program, as ``verdicts`` has them, and how it ended.
+
+    A program that does not speak KTAP has this one alone: it fails by its exit status,
+    or by a line that says so.
+    """
+    best: dict[str, Verdict] = {}
+    for one in tries:
+        speaks = _KTAP.search(one.text) is not None
+        found = verdicts([one.text]) if speaks else {}
+        found[STATUS] = _ended(one, speaks)
+        for name, verdict in found.items():
+            best[name] = max(verdict, best.get(name, Verdict.MISSING))
+    return best
+
+
+def _ended(one: Try, speaks: bool) -> Verdict:
+    if one.status == SKIP:
+        return Verdict.SKIPPED
+    bad = one.status != PASS or (not speaks and _FAIL.search(one.text))
+    return Verdict.FAILED if bad else Verdict.PASSED
 
 
 def verdicts(texts: Iterable[str]) -> dict[str, Verdict]:

@@ -13,35 +13,107 @@ import pytest
 from lull.errors import LabError, UsageError
 from lull.host.files import repo_root
 from lull.host.progress import open_progress
+from lull.real.selftests import Test
 from lull.real.stress import (
     ROOM,
-    Mode,
-    Try,
-    entries,
+    Chosen,
+    choose_from,
     load,
     plan,
-    read_tries,
     stress,
     table,
     worse,
 )
+from lull.real.tried import Mode, Try, read_tries
+from lull.real.userspace import entries
 
 GOOD = Try("fork", 0, 3, "passed")
 
 
-def test_the_guest_gets_a_mode_and_a_line_a_stressor() -> None:
-    assert plan("lull", 5, {"fork": "--fork 2", "vm": "--vm 1"}) == (
-        "lull 5\nfork --fork 2\nvm --vm 1\n"
+def test_the_guest_gets_a_mode_and_a_line_for_each() -> None:
+    chosen = Chosen({"fork": "--fork 2", "vm": "--vm 1"}, (Test("futex", "wait -t 5"),))
+    assert plan("lull", 5, 60, chosen) == (
+        "lull 5 60\nstressor fork --fork 2\nstressor vm --vm 1\ntest futex wait -t 5\n"
     )
+    assert str(chosen) == "2 stressors and 1 selftests"
+    assert str(chosen.without(["selftests/futex/wait"])) == "2 stressors"
+    subprocess.run(["sh", "-n", repo_root() / ROOM / "init"], check=True)
+
+
+def test_a_name_is_a_stressor_s_else_some_of_the_kernel_s_tests() -> None:
     found = load()
     assert found.modes[0] == "stock" and "ptrace" in found.stressors
-    subprocess.run(["sh", "-n", repo_root() / ROOM / "init"], check=True)
+
+    def chosen(*names: str) -> tuple[list[str], set[str]]:
+        one = choose_from(found, names)
+        return list(one.stressors), {test.area for test in one.tests}
+
+    every = set(found.selftests)
+    assert chosen() == (list(found.stressors), every)
+    assert chosen("fork", "futex") == (["fork", "futex"], set())
+    assert chosen("fork", "selftests/futex") == (["fork"], {"futex"})
+    assert chosen("zram", "mm") == ([], {"mm", "zram"})
+    assert chosen("selftests") == ([], every)
+    one, same = (choose_from(found, [n]) for n in ("zram", "zram/zram02.sh"))
+    assert one == same and choose_from(found, ["zram", "zram"]) == one
+    with pytest.raises(UsageError, match="unknown stressor: 'mm/co'") as refused:
+        chosen("mm/co")
+    assert "fork, " in refused.value.hint and "selftests/mm" in refused.value.hint
 
 
 def test_answers_are_read_also_where_they_are_cut() -> None:
     line = b'{"t":"try","name":"fork","status":0,"suspends":3,"text":"passed"}'
     cut = b'{"t":"try","name":"vm","sta'
     assert read_tries(b"\n".join([b"noise", line, cut])) == (GOOD,)
+
+
+#: Runs of a test: each is one of the statuses and a suspend more, or none.
+DRIVE = r"""
+export LC_ALL=C
+suspends() { cat slept; }
+within() {
+	shift 2
+	[ "$1 $2 $3 $6 $7" = "unshare -m sh sh wait" ] || exit 1
+	printf 'a "b"\\\t\303\nok 1 - %s\n' "$8" >/tmp/said.$$
+	read -r status more <runs
+	sed -i 1d runs
+	echo $(($(cat slept) + more)) >slept
+	return $status
+}
+echo 5 >slept
+limit=60
+selftest futex wait -t 3>&1
+"""
+
+
+def driven(folder: Path, *runs: tuple[int, int]) -> tuple[Try, ...]:
+    """What the guest says of a test whose runs end so, and as often sleep."""
+    text = (repo_root() / ROOM / "init").read_text("utf-8")
+    functions = text[text.index("# A line about a run") : text.index("# What a test")]
+    (folder / "runs").write_text("".join(f"{s} {n}\n" for s, n in runs))
+    script = f"{functions}\n{DRIVE}".replace("/tmp/said", f"{folder}/said")
+    script = script.replace("said.$$", "said")
+    done = subprocess.run(
+        ["sh", "-c", script], cwd=folder, capture_output=True, check=True
+    )
+    assert not (folder / "runs").read_text()
+    return read_tries(done.stdout)
+
+
+def test_a_test_runs_until_it_has_passed_and_the_machine_has_slept(
+    tmp_path: Path,
+) -> None:
+    name = "selftests/futex/wait -t"
+    text = 'a "b"\\\t?\nok 1 - -t\n'
+    assert driven(tmp_path, (0, 1)) == (Try(name, 0, 1, text),)
+    for runs in (
+        [(0, 0), (0, 0), (0, 2)],
+        [(1, 1), (4, 0)],
+        [(1, 0), (137, 1), (0, 0)],
+        [(1, 1)] * 20,
+    ):
+        found = driven(tmp_path, *runs)
+        assert [(one.status, one.suspends) for one in found] == runs
 
 
 def mode(name: str, *tries: Try, error: LabError | None = None) -> Mode:
@@ -79,6 +151,19 @@ def test_a_stock_on_which_nothing_passes_shows_nothing() -> None:
 def test_what_a_mode_does_worse_is_said(lull: Mode, what: str) -> None:
     (said,) = worse([mode("stock", GOOD), lull], ["fork"])
     assert said.startswith("lull: ") and what in said
+
+
+def test_what_the_kernel_s_tests_show_is_shown() -> None:
+    test = Test("futex", "wait")
+    ran = Try(test.name, 0, 1, "ok 1 a\n")
+    bad = Try(test.name, 1, 1, "not ok 1 a\n")
+    assert worse([mode("stock", ran), mode("lull", ran)], [], [test]) == []
+    both = [mode("stock", GOOD, ran), mode("lull", GOOD, bad)]
+    said = worse(both, ["fork"], [test])
+    assert said[0] == f"lull: {test.name}: a: failed, but passed in stock"
+    assert worse([mode("stock", bad), mode("lull", bad)], [], [test]) == [
+        "stock: nothing has passed, and nothing is shown"
+    ]
 
 
 def test_the_table_has_each_in_each_mode() -> None:
@@ -127,10 +212,15 @@ def test_a_tar_becomes_what_an_initramfs_has() -> None:
     assert found["bin"].data == b"usr" and found["usr/dash"].data == b"#!"
 
 
+#: A short one or two of each kind of the kernel's tests.
+SHORT = ("breakpoints", "selftests/futex/futex_requeue", "cgroup/test_kill", "zram")
+
+
 @pytest.mark.vm
 @pytest.mark.proof
 @pytest.mark.seconds(900)
 def test_nothing_is_worse_than_on_stock(tmp_path: Path) -> None:
+    names = (*load().stressors, *SHORT)
     with open_progress() as progress:
-        told = stress((), 5, "6.12", tmp_path, progress)
-    assert "ok, " in told
+        told = stress(names, 5, "6.12", tmp_path, progress)
+    assert "ok, " in told and "selftests/breakpoints/breakpoint_test " in told

@@ -5,7 +5,15 @@ from __future__ import annotations
 
 import pytest
 
-from lull.runs.selftests import Try, losses, read_tries
+from lull.runs import selftests
+from lull.runs.selftests import (
+    STATUS,
+    Try,
+    Verdict,
+    losses,
+    read_tries,
+    results,
+)
 
 STOCK = "ok 1 test_a\nok 2 # SKIP test_b\nnot ok 3 test_c\n"
 MODES = ("stock", "lull")
@@ -81,3 +89,39 @@ def test_a_test_within_another_is_named_by_both() -> None:
     text = "TAP version 13\n  1..1\n  ok 1 inner\nok 1 outer\n"
     inner = "test_core: lull: outer / inner: missing, but passed in stock"
     assert lost("ok 1 outer\n", stock=(text,)) == (inner,)
+
+
+@pytest.mark.parametrize(
+    ("status", "text", "found"),
+    [
+        (0, "all is well\n", {STATUS: Verdict.PASSED}),
+        (1, "all is well\n", {STATUS: Verdict.FAILED}),
+        (137, "", {STATUS: Verdict.FAILED}),
+        (4, "no such device\n", {STATUS: Verdict.SKIPPED}),
+        # The script goes on, says that it has passed, and ends with 0.
+        (0, "FAIL swapon /dev/zram1 failed\nzram02 : [PASS]\n", {STATUS: 1}),
+        (0, "ok 1 no FAIL\n1..1\n", {"no FAIL": Verdict.PASSED, STATUS: 3}),
+        (139, "ok 1 a\n", {"a": Verdict.PASSED, STATUS: Verdict.FAILED}),
+        (4, "1..0 # SKIP no pages\n", {"(all)": Verdict.SKIPPED, STATUS: 2}),
+    ],
+)
+def test_how_a_program_ends_is_a_result(
+    status: int, text: str, found: dict[str, int]
+) -> None:
+    assert results([Try("program", "stock", status, text)]) == found
+
+
+def test_the_best_end_of_the_tries_counts() -> None:
+    bad, good = Try("a", "stock", 1, "not ok 1 b\n"), Try("a", "stock", 0, "ok 1 b\n")
+    assert results([bad, good]) == results([good, bad])
+    assert results([bad, good]) == {"b": Verdict.PASSED, STATUS: Verdict.PASSED}
+    assert results([]) == {}
+
+
+def test_worse_is_less_than_there_where_it_did_not_fail() -> None:
+    passed, failed = {"a": Verdict.PASSED}, {"a": Verdict.FAILED}
+    assert list(selftests.lost(passed, failed)) == ["a: failed, but passed"]
+    assert (
+        list(selftests.lost(failed, {})) == list(selftests.lost(failed, passed)) == []
+    )
+    assert list(selftests.lost(passed, {})) == ["a: missing, but passed"]
