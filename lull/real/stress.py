@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import tempfile
 import tomllib
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event, Thread
 
 from lull.errors import ExpectationMissed, GuestFailed, LullError, UsageError
 from lull.guest.boot import bytes_of, live
@@ -21,6 +23,7 @@ from lull.kernels.bases import load_base
 from lull.kernels.build import build
 from lull.kernels.cache import Cache
 from lull.kernels.source import fetch
+from lull.kernels.update import Update
 from lull.model import Arm, Clock, Record
 from lull.real.selftests import (
     KIND,
@@ -48,7 +51,8 @@ ROOM = "scenarios/stress"
 
 _OVER_MB = 512  #: beside the guest's memory: QEMU has the initramfs, too
 _BOOT_S, _EACH_S = 120.0, 4.0  #: of a boot; for each second of a stressor
-_TEST_S = 60  #: a test's, of the guest's time; it may be in the middle of a run then
+_TEST_S = 180  #: for a run of a test, of the guest's time; runs begin in a third of it
+_USUAL_S = 60.0  #: for most of them, all runs
 _ABSENT = (3, 4)  #: stress-ng: no resource for it, or not on this kernel
 
 
@@ -72,6 +76,9 @@ class Chosen:
     def __str__(self) -> str:
         each = ((self.stressors, "stressors"), (self.tests, KIND))
         return " and ".join(f"{len(of)} {name}" for of, name in each if of)
+
+    def __len__(self) -> int:
+        return len(self.stressors) + len(self.tests)
 
     def without(self, programs: Container[str]) -> Chosen:
         """But for tests of these programs."""
@@ -205,9 +212,12 @@ def stress(
         progress.step(f"mode {mode}: {chosen}")
         text = plan(mode, seconds, round(_TEST_S * host_factor()), chosen)
         limit = _BOOT_S + len(chosen.stressors) * seconds * _EACH_S
-        limit += len(chosen.tests) * _TEST_S * 2
+        limit += len(chosen.tests) * _USUAL_S + _TEST_S
         image = root + _own(text, built)
-        modes.append(_boot(kernel, image, folder / mode, found.memory_mb, limit))
+        results = folder / mode / RESULTS
+        results.unlink(missing_ok=True)  # of an earlier run
+        with watched(results, mode, len(chosen), progress.update):
+            modes.append(_boot(kernel, image, folder / mode, found.memory_mb, limit))
     told = table(modes, chosen.stressors) if chosen.stressors else ""
     if chosen.tests or built.failed:
         why = {**built.failed, **(left_out(found.selftests) if not names else {})}
@@ -221,6 +231,26 @@ def stress(
             hint="console.log in each mode's folder has what its kernel said",
         )
     return told
+
+
+@contextmanager
+def watched(results: Path, mode: str, total: int, tell: Update) -> Iterator[None]:
+    """Say how far a guest has come, once a second."""
+    over = Event()
+
+    def look() -> None:
+        while not over.wait(1.0):
+            done = dict.fromkeys(one.name for one in read_tries(bytes_of(results)))
+            last = next(reversed(done), "it boots")
+            tell(f"mode {mode}: {last}", len(done), total)
+
+    looks = Thread(target=look, daemon=True)
+    looks.start()
+    try:
+        yield
+    finally:
+        over.set()
+        looks.join()
 
 
 def _own(text: str, built: Built) -> bytes:

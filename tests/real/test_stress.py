@@ -7,6 +7,7 @@ import io
 import subprocess
 import tarfile
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -22,6 +23,7 @@ from lull.real.stress import (
     plan,
     stress,
     table,
+    watched,
     worse,
 )
 from lull.real.tried import Mode, Try, read_tries
@@ -59,6 +61,26 @@ def test_a_name_is_a_stressor_s_else_some_of_the_kernel_s_tests() -> None:
     with pytest.raises(UsageError, match="unknown stressor: 'mm/co'") as refused:
         chosen("mm/co")
     assert "fork, " in refused.value.hint and "selftests/mm" in refused.value.hint
+
+
+def test_how_far_a_guest_has_come_is_said(tmp_path: Path) -> None:
+    results, told = tmp_path / "raw", Event()
+    said: list[tuple[str, int, int]] = []
+
+    def tell(text: str, done: int, total: int) -> None:
+        said.append((text, done, total))
+        told.set()
+
+    line = '{"t":"try","name":"fork","status":0,"suspends":3,"text":""}\n'
+    results.write_text(line * 2)
+    with watched(results, "lull", 4, tell):
+        assert told.wait(60)
+    assert said[0] == ("mode lull: fork", 1, 4)
+    told.clear()
+    results.unlink()
+    with watched(results, "lull", 4, tell):
+        assert told.wait(60)
+    assert said[-1] == ("mode lull: it boots", 0, 4)
 
 
 def test_answers_are_read_also_where_they_are_cut() -> None:
