@@ -8,6 +8,7 @@ judged here, test by test.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -22,6 +23,7 @@ PASS, SKIP = 0, 4  #: as kselftest.h has it
 _KTAP = re.compile(r"^\s*(?:(?:not )?ok [0-9]|1\.\.[0-9]|Bail out!)", re.MULTILINE)
 #: A script may go on after it, and end well.
 _FAIL = re.compile(r"\bFAIL(?:ED)?\b")
+_SIZE = re.compile(r"\b[0-9]+(?= ?[kKMG]i?B\b)")
 
 
 class Verdict(IntEnum):
@@ -112,9 +114,21 @@ def verdicts(texts: Iterable[str]) -> dict[str, Verdict]:
     best: dict[str, Verdict] = {}
     for text in texts:
         # These programs print no plan.
-        for name, point in _tests(parse(text, planned=False)):
+        for name, point in _told_apart(_tests(parse(text, planned=False))):
             best[name] = max(_verdict(point), best.get(name, Verdict.MISSING))
     return best
+
+
+def _told_apart(tests: Iterable[tuple[str, Point]]) -> Iterator[tuple[str, Point]]:
+    """Tests of one name in one text are many tests: by which of them it is.
+
+    A size in a name is what was measured, and another the next time.
+    """
+    seen: Counter[str] = Counter()
+    for name, point in tests:
+        name = _SIZE.sub("N", name)
+        seen[name] += 1
+        yield f"{name} ({seen[name]})" if seen[name] > 1 else name, point
 
 
 def _tests(points: Iterable[Point], within: str = "") -> Iterator[tuple[str, Point]]:

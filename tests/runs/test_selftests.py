@@ -125,3 +125,13 @@ def test_worse_is_less_than_there_where_it_did_not_fail() -> None:
         list(selftests.lost(failed, {})) == list(selftests.lost(failed, passed)) == []
     )
     assert list(selftests.lost(passed, {})) == ["a: missing, but passed"]
+
+
+def test_tests_of_one_name_are_many() -> None:
+    text = "ok 1 leak\n{} 2 leak\nok 3 leak\nok 4 copied {} MB\n"
+    good, bad = text.format("ok", 1), text.format("not ok", 24)
+    names = ["leak", "leak (2)", "leak (3)", "copied N MB"]
+    assert list(selftests.verdicts([good])) == names
+    assert lost(bad, stock=(good,)) == (
+        "test_core: lull: leak (2): failed, but passed in stock",
+    )
