@@ -76,11 +76,13 @@ def all_of(areas: Mapping[str, Area]) -> tuple[Test, ...]:
     return tuple(Test(name, c) for name, area in areas.items() for c in area.commands)
 
 
-def left_out(areas: Mapping[str, Area]) -> dict[str, str]:
-    """Programs that nobody tries, by why."""
+def left_out(areas: Mapping[str, Area], tests: Iterable[Test]) -> dict[str, str]:
+    """Programs that nobody tries, by why, of areas that are asked for as a whole."""
+    asked = {(one.area, one.command) for one in tests}
     return {
         f"{KIND}/{name}/{program}": why
         for name, area in areas.items()
+        if all((name, command) in asked for command in area.commands)
         for program, why in area.left_out.items()
     }
 

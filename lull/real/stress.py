@@ -202,11 +202,13 @@ def stress(
     kernel = build(base, Arm.DEBUG, progress.update).bzimage
     root = root_of(found.packages, cache, progress)
     built = Built({}, {})
+    absent = left_out(found.selftests, chosen.tests)
     if chosen.tests:
         progress.step(f"{len(chosen.tests)} {KIND} of the {base} kernel's")
         source = fetch(load_base(base), cache, progress.update)
         built = build_tests(found.selftests, chosen.tests, source, progress.update)
-        chosen = chosen.without(built.failed)
+        absent = {**built.failed, **absent}
+        chosen = chosen.without(absent)
     modes = []
     for mode in dict.fromkeys([STOCK, *(wanted or found.modes)]):
         progress.step(f"mode {mode}: {chosen}")
@@ -219,9 +221,8 @@ def stress(
         with watched(results, mode, len(chosen), progress.update):
             modes.append(_boot(kernel, image, folder / mode, found.memory_mb, limit))
     told = table(modes, chosen.stressors) if chosen.stressors else ""
-    if chosen.tests or built.failed:
-        why = {**built.failed, **(left_out(found.selftests) if not names else {})}
-        told += table_of(modes, chosen.tests, why)
+    if chosen.tests or absent:
+        told += table_of(modes, chosen.tests, absent)
     write_file(folder / "table.txt", told.encode())
     bad = worse(modes, chosen.stressors, chosen.tests)
     if bad:

@@ -57,7 +57,8 @@ def test_a_name_means_a_test_a_program_an_area_or_all() -> None:
     assert named("selftests/futex/wait -t 5", tests) == (TIMED,)
     for name in ("fut", "wait", "futex/wai", "selftests/", ""):
         assert named(name, tests) == ()
-    assert left_out(AREAS) == {"selftests/futex/huge": "needs huge pages"}
+    assert left_out(AREAS, tests) == {"selftests/futex/huge": "needs huge pages"}
+    assert left_out(AREAS, tests[1:]) == {}
 
 
 def test_those_of_the_project_are_told_apart() -> None:
