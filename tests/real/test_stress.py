@@ -234,8 +234,15 @@ def test_a_tar_becomes_what_an_initramfs_has() -> None:
     assert found["bin"].data == b"usr" and found["usr/dash"].data == b"#!"
 
 
-#: A short one or two of each kind of the kernel's tests.
-SHORT = ("breakpoints", "selftests/futex/futex_requeue", "cgroup/test_kill", "zram")
+#: Short ones of most areas of the kernel's tests.
+SHORT = (
+    "breakpoints",
+    "cgroup/test_pids",
+    "selftests/futex/futex_wait_timeout",
+    "mm/madv_populate",
+    "unix/scm_pidfd",
+    "zram",
+)
 
 
 @pytest.mark.vm
