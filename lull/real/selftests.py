@@ -45,7 +45,7 @@ class Area(Record):
 
     room: str  #: below tools/testing/selftests
     commands: tuple[str, ...]  #: a program's name and its words
-    sources: tuple[str, ...] = ()  #: below tools/testing/selftests, for each
+    sources: tuple[str, ...] = ()  #: below that, for each; where a kernel has them
     flags: tuple[str, ...] = ()
     files: tuple[str, ...] = ()  #: scripts and what they read
     left_out: Mapping[str, str] = {}  #: programs that are not tried, and why
@@ -111,15 +111,17 @@ class Built:
         return found + [file(path, data, 0o755) for path, data in self.files.items()]
 
 
-def recipe(area: Area, program: str, version: str, found: Path) -> Recipe:
+def recipe(area: Area, program: str, source: Source, found: Path) -> Recipe:
     """How one is compiled; the sources' version stands for what they include.
 
     ``found`` is a folder with what the kernel's make finds out of the machine.
     """
-    mine = (f"{area.room}/{program}.c", *area.sources)
+    room = source.tree / ROOM
+    mine = [name for name in area.sources if (room / name).is_file()]
+    mine = [f"{area.room}/{program}.c", *mine]
     return Recipe(
         name=program,
-        room=f"{KIND}/{version}",
+        room=f"{KIND}/{source.package_version}",
         flags=(*_FLAGS, *area.flags, f"-I{found}"),
         sources=tuple(f"{ROOM}/{name}" for name in mine),
     )
@@ -149,8 +151,7 @@ def build_tests(
                 failed[path] = "this kernel's sources lack it"
             continue
         try:
-            how = recipe(area, short, source.package_version, found)
-            made = compiled(source.tree, how)
+            made = compiled(source.tree, recipe(area, short, source, found))
         except (LabError, FileNotFoundError) as error:
             failed[path] = _why(error)
             continue

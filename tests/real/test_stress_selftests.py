@@ -33,6 +33,7 @@ WAIT, TIMED = Test("futex", "wait"), Test("futex", "wait -t 5")
 FUTEX = Area(
     room="futex/functional",
     commands=("wait", "wait -t 5", "waits"),
+    sources=("futex/old.c", "futex/new.c"),
     files=("lib.sh", "run.sh"),
     left_out={"huge": "needs huge pages"},
 )
@@ -81,7 +82,10 @@ def built(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tree / "cache"))
 
     def compiler(root: Path, recipe: Recipe) -> Path:
-        assert recipe.sources == (f"{ROOM}/futex/functional/{recipe.name}.c",)
+        assert recipe.sources == (
+            f"{ROOM}/futex/functional/{recipe.name}.c",
+            f"{ROOM}/futex/new.c",
+        )
         assert recipe.room == "selftests/6.12.9-1"
         if recipe.name in words:
             raise LabError(words[recipe.name])
@@ -91,6 +95,7 @@ def built(
     room = tree / ROOM / "futex/functional"
     room.mkdir(parents=True)
     (room / "wait.c").write_text("wait")
+    (room / "../new.c").write_text("new")
     (room / "lib.sh").write_text("lib")
     tests = (*all_of(AREAS), Test("futex", "run.sh"))
     with open_progress() as progress:
