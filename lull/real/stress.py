@@ -11,7 +11,7 @@ import tempfile
 import tomllib
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event, Thread
 
@@ -40,6 +40,7 @@ from lull.real.selftests import (
 )
 from lull.real.tried import STOCK, Mode, Try, read_tries
 from lull.real.userspace import root_of
+from lull.runs.boot import machine_spec
 from lull.vm.accel import choose
 from lull.vm.command import MachineSpec, Wiring, qemu_command
 from lull.vm.cpio import archive, file
@@ -261,6 +262,13 @@ def _own(text: str, built: Built) -> bytes:
     return archive([*mine, *built.entries()])
 
 
+def machine(kernel: Path, memory_mb: int) -> MachineSpec:
+    """What a mode is booted on: as the debug arm needs it, which has no ACPI."""
+    accel = choose(kernel).accel
+    spec = machine_spec(kernel, seed=0, clock=Clock.WALL, accel=accel, arm=Arm.DEBUG)
+    return replace(spec, memory_mb=memory_mb)
+
+
 def _boot(
     kernel: Path, initramfs: bytes, folder: Path, memory_mb: int, limit_s: float
 ) -> Mode:
@@ -274,12 +282,7 @@ def _boot(
             results=folder / RESULTS,
             qmp=Path(scratch) / "qmp",
         )
-        spec = MachineSpec(
-            kernel=kernel,
-            clock=Clock.WALL,
-            accel=choose(kernel).accel,
-            memory_mb=memory_mb,
-        )
+        spec = machine(kernel, memory_mb)
         name = folder.name
         try:
             results = live(qemu_command(spec, wiring), wiring, folder, limit_s)

@@ -14,12 +14,14 @@ import pytest
 from lull.errors import LabError, UsageError
 from lull.host.files import repo_root
 from lull.host.progress import open_progress
+from lull.real import stress as stress_module
 from lull.real.selftests import Test
 from lull.real.stress import (
     ROOM,
     Chosen,
     choose_from,
     load,
+    machine,
     plan,
     stress,
     table,
@@ -28,6 +30,7 @@ from lull.real.stress import (
 )
 from lull.real.tried import Mode, Try, read_tries
 from lull.real.userspace import entries
+from lull.vm.accel import Decision
 
 GOOD = Try("fork", 0, 3, "passed")
 
@@ -61,6 +64,15 @@ def test_a_name_is_a_stressor_s_else_some_of_the_kernel_s_tests() -> None:
     with pytest.raises(UsageError, match="unknown stressor: 'mm/co'") as refused:
         chosen("mm/co")
     assert "fork, " in refused.value.hint and "selftests/mm" in refused.value.hint
+
+
+def test_the_debug_kernel_finds_both_cpus(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stress_module, "choose", lambda _: Decision("tcg", "slow"))
+    spec = machine(tmp_path / "bzImage", 1536)
+    assert (spec.cpus, spec.packages, spec.memory_mb) == (2, True, 1536)
+    assert any(word.startswith("pmtmr=") for word in spec.append)
 
 
 def test_how_far_a_guest_has_come_is_said(tmp_path: Path) -> None:
