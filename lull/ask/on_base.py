@@ -21,16 +21,30 @@ from lull.kernels.bases import Base
 from lull.model import CaseSpec, Expectation, Feature, Record
 
 
+class Partly(Record):
+    """What of a trial can come out there: all but some workloads, or some modes.
+
+    ``checks`` are those that are left of the trial's, all of them.
+    """
+
+    why: str
+    runs: tuple[str, ...] = ()
+    modes: tuple[str, ...] = ()
+    checks: Mapping[str, int] = Field(default_factory=dict)
+
+
 class OnBase(Record):
     """One such file: what is otherwise than in feature.toml.
 
     ``native`` are modes; ``cases`` stand in for those of the same workload and
     parameters, or come after all; ``expectations`` are all that is promised;
-    ``untried`` has trials of safety.toml that cannot come out there, and why.
+    ``untried`` has trials of safety.toml that cannot come out there, and why,
+    ``partly`` those of which some cases can.
     """
 
     native: tuple[str, ...] = ()
     untried: dict[str, str] = Field(default_factory=dict)
+    partly: dict[str, Partly] = Field(default_factory=dict)
     cases: tuple[CaseSpec, ...] = ()
     expectations: tuple[Expectation, ...] = ()
 
@@ -71,6 +85,12 @@ def untried(name: str, base: Base, root: Path | None = None) -> Mapping[str, str
     """The trials of the feature of that name that cannot come out on a base: why."""
     found = _read(_path(name, base, root or repo_root()))
     return found.untried if found else {}
+
+
+def partly(name: str, base: Base, root: Path | None = None) -> Mapping[str, Partly]:
+    """The trials of the feature of that name of which some cases cannot come out."""
+    found = _read(_path(name, base, root or repo_root()))
+    return found.partly if found else {}
 
 
 def _path(name: str, base: Base, root: Path) -> Path:

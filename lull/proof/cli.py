@@ -16,6 +16,7 @@ from lull.host.progress import open_progress
 from lull.kernels.bases import DEFAULT_BASE, load_base
 from lull.kernels.build import build
 from lull.proof.ledger import render
+from lull.proof.narrow import narrowed
 from lull.proof.soak import counts, soak, soakable
 from lull.proof.trial import Trial, of_features, trials
 from lull.vm.process import run_alone
@@ -52,7 +53,7 @@ def _soakable_on(base: str, features: Iterable[str]) -> tuple[Trial, ...]:
         select_on(record, names)
     found = soakable(of_features(trials(), names))
     return tuple(
-        trial
+        narrowed(trial, record)
         for trial in found
         if not why_not_tried((trial.feature, *trial.needs), record)
         and trial.name not in untried(trial.feature, record)

@@ -15,12 +15,14 @@ from typing import Any
 import pytest
 
 from lull.host.files import repo_root, slug
+from lull.kernels.bases import load_base
 from lull.kernels.build import build
 from lull.kernels.cache import Cache
 from lull.proof.attempt import TRIES, attempt, keep_failed
 from lull.proof.faults import Result
 from lull.proof.key import parts_of
 from lull.proof.ledger import Ledger, entry
+from lull.proof.narrow import narrowed
 from lull.proof.proof_json import SAID, VERDICT
 from lull.proof.store import Remembered, Store
 from lull.proof.trial import Size, Trial, of_size, parse
@@ -55,8 +57,9 @@ class SafetyFile(pytest.File):
         size = Size(self.config.getoption("--size"))
         seeds = self.config.getoption("--seeds")
         text = self.path.read_text("utf-8")
+        base = load_base(self.config.getoption("--base"))
         found = parse(text, self.path.parent.name, where=str(self.path))
-        for trial in of_size(found, size):
+        for trial in (narrowed(trial, base) for trial in of_size(found, size)):
             # Each may take this many, one after another.
             for seed in range(SEED, SEED + TRIES * seeds, TRIES):
                 name = trial.name if seed == SEED else f"{trial.name} [seed {seed}]"

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from lull.ask.catalog import ROOMS, features, full_params
-from lull.ask.on_base import native_modes, on_base, untried
+from lull.ask.on_base import native_modes, on_base, partly, untried
 from lull.errors import LabError
 from lull.kernels.bases import Base, base_names, load_base
 from lull.kernels.inputs import is_on
 from lull.model import Expectation, Feature
+from lull.proof.narrow import narrowed
 from lull.proof.trial import trials
 from tests import synthetic
 
@@ -98,7 +99,11 @@ def test_the_project_s_own_promise_what_is_measured_there() -> None:
         assert "lull" in feature.mode_names
         name = feature.name
         tried = {trial.name for trial in trials(ROOT) if trial.feature == name}
-        assert untried(name, load_base(path.stem)).keys() <= tried
+        record = load_base(path.stem)
+        assert untried(name, record).keys() <= tried
+        assert partly(name, record).keys() <= tried - untried(name, record).keys()
+        for trial in trials(ROOT):
+            assert bool(narrowed(trial, record).checks) == bool(trial.checks)
         for item in feature.expectations:
             assert {item.mode, item.to} <= set(feature.mode_names)
             assert item.metric in feature.metrics

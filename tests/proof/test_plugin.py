@@ -17,6 +17,7 @@ from lull.proof import items, plugin, proof_json
 from lull.proof.attempt import Attempt
 from lull.proof.faults import Result
 from lull.proof.ledger import Ledger
+from lull.proof.trial import Trial
 
 SAFETY = """
 [[trial]]
@@ -295,6 +296,18 @@ def test_a_trial_that_cannot_come_out_on_a_base_is_skipped_and_says_why(
     done.assert_outcomes(passed=1, skipped=1)
     assert f"not on {DEFAULT_BASE}: its b is the kernel's own" in done.stdout.str()
     assert guests.names == ["A"]
+
+
+def test_a_trial_is_tried_without_what_cannot_come_out_on_the_base(
+    run: Run, guests: Guests, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def narrowed(trial: Trial, base: Base) -> Trial:
+        assert base.name == DEFAULT_BASE
+        return trial.model_copy(update={"name": f"{trial.name} in part"})
+
+    monkeypatch.setattr(items, "narrowed", narrowed)
+    run("f").assert_outcomes(passed=2)
+    assert guests.names == ["A without b in part", "A in part"]
 
 
 def test_what_is_not_on_the_base_is_skipped_and_says_why(
