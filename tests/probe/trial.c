@@ -19,7 +19,7 @@
 #include "util.h"
 #include "workload.h"
 
-#include "features/freeze/unrest.h"
+#include "unrest.h"
 
 bool __real_path_exists(const char *path);
 long __real_read_file(const char *path, char *buf, size_t size);

@@ -3,11 +3,9 @@
  * What goes on beside a random workload whose statement is not to care: CPU 1 goes
  * offline and comes back, and whatever is in memory goes out to compressed swap and
  * comes back. Whoever asks for it is told that it happened, or has no verdict.
- *
- * Other features have this file by a link, as zram_swap.h says.
  */
-#ifndef LULL_FREEZE_UNREST_H
-#define LULL_FREEZE_UNREST_H
+#ifndef LULL_UNREST_H
+#define LULL_UNREST_H
 
 #include <inttypes.h>
 #include <stdbool.h>

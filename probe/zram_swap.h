@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * A zram device of our own to swap on. Other features have this file by a link: the
- * probe of one trial's feature has no code of another's, so that verdicts are
- * forgotten by those alone whose code changes.
- */
-#ifndef LULL_ZFREE_ZRAM_SWAP_H
-#define LULL_ZFREE_ZRAM_SWAP_H
+/* A zram device of our own to swap on. */
+#ifndef LULL_ZRAM_SWAP_H
+#define LULL_ZRAM_SWAP_H
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,1 +1,0 @@
-../zfree/zram_swap.h
