@@ -77,14 +77,13 @@ static __always_inline void try_slot(struct zram *zram, u32 index, struct zram_f
 }
 
 /*
- * All of them are of one group, which is claimed (lull_zram_group.h). Where spinlocks
- * can be preempted so could be who has claimed it. The key does not change meanwhile.
+ * All of them are of one group, which is claimed (lull_zram_group.h). The key does
+ * not change meanwhile.
  */
 static __always_inline bool try_group(struct zram *zram, unsigned long begin,
 				      unsigned long end, struct zram_freed *freed)
 {
-	if (IS_ENABLED(CONFIG_PREEMPT_RT) || !lull_zfree_groups() ||
-	    !lull_claim_group(zram, begin))
+	if (!lull_zfree_groups() || !lull_claim_group(zram, begin))
 		return false;
 	for (unsigned long index = begin; index < end; index++) {
 		if (lull_slot_is_locked(zram, index) &&

@@ -15,6 +15,8 @@
  * it is, as where a trylock fails. Who locks a slot of the group lets it go, and waits
  * until the group is free: who frees waits for nobody meanwhile, and cannot be
  * preempted, for it holds the lock of its swap area; nor does an interrupt lock slots.
+ * Who tries a slot's lock need not look: only who frees does, and a device is one
+ * area's.
  */
 #include <linux/bits.h>
 #include <linux/log2.h>
@@ -41,26 +43,27 @@ static bool lull_group_is_freed(struct zram *zram, u32 index)
 	return smp_load_acquire(&zram->lull_group) == lull_group_of(index);
 }
 
-/* Its lock was got by a trylock: false, and let go, where it is not to be had. */
-static noinline bool lull_keep_slot(struct zram *zram, u32 index)
-{
-	if (!lull_group_is_freed(zram, index))
-		return true;
-	spin_unlock(&zram->table[index].lock);
-	return false;
-}
-
 /* Its lock was taken: have it when nobody frees its group. */
 static noinline void lull_get_slot(struct zram *zram, u32 index)
+	__must_hold(&zram->table[index].lock)
 {
-	while (!lull_keep_slot(zram, index)) {
+	while (lull_group_is_freed(zram, index)) {
 		lull_zfree_count(LULL_ZFREE_WAITS, 1);
+		spin_unlock(&zram->table[index].lock);
 		/* Not with the slot locked, which would be missed. */
 		smp_cond_load_relaxed(&zram->lull_group,
-				      VAL != lull_group_of(index));
+				      lull_group_of(index) != VAL);
 		spin_lock(&zram->table[index].lock);
 	}
 }
+
+#ifdef CONFIG_PREEMPT_RT
+
+/* Who has claimed a group could be preempted. */
+static bool lull_claim_group(struct zram *zram, unsigned long index) { return false; }
+static bool lull_slot_is_locked(struct zram *zram, u32 index) { return true; }
+
+#else /* !CONFIG_PREEMPT_RT */
 
 static __always_inline bool lull_claim_group(struct zram *zram, unsigned long index)
 {
@@ -70,21 +73,23 @@ static __always_inline bool lull_claim_group(struct zram *zram, unsigned long in
 
 static __always_inline bool lull_slot_is_locked(struct zram *zram, u32 index)
 {
-	if (spin_is_locked(&zram->table[index].lock))
+	if (raw_spin_is_locked(spinlock_check(&zram->table[index].lock)))
 		return true;
 	/* Pairs with the release of whoever let it go: what they wrote is seen. */
 	smp_acquire__after_ctrl_dep();
 	return false;
 }
 
+#endif /* CONFIG_PREEMPT_RT */
+
 static __always_inline void lull_leave_group(struct zram *zram)
 {
+	/* Pairs with smp_load_acquire() in lull_group_is_freed(). */
 	smp_store_release(&zram->lull_group, 0);
 }
 
 #else /* !CONFIG_LULL_ZFREE */
 
-static inline bool lull_keep_slot(struct zram *zram, u32 index) { return true; }
 static inline void lull_get_slot(struct zram *zram, u32 index) { }
 
 #endif /* CONFIG_LULL_ZFREE */
