@@ -81,37 +81,22 @@ static void lull_handle_here(struct device *dev)
 		lull_tell_heirs(dev);
 }
 
-/* With dpm_list_mtx. */
-static bool lull_claim_counted(struct device *dev)
-{
-	if (!lull_claim(dev))
-		return false;
-	/* A full barrier, as the look at the walker's queue needs. */
-	if (lull_is_async(dev) && atomic_dec_and_test(&lull_walk.unclaimed))
-		lull_wake_walker();
-	return true;
-}
-
 /*
- * With dpm_list_mtx. False: nobody has claimed it, and the walk has to handle it: there
- * is no worker to be had, or it is sync and was moved in the list.
+ * False: it is claimed and held, and the walk has to handle it: there is no worker
+ * to be had, or it is sync and was moved in the list.
  */
 static bool lull_overdue(struct device *dev)
 {
-	if (!lull_is_async(dev))
-		return false;
-	if (!lull_claim_counted(dev))
+	if (!lull_claim(dev))
 		return true;
 	lull_hold(dev);
-	if (lull_queue_if_room(dev, lull_has_missing(dev), LULL_DEVICES_OVERDUE,
-			       "overdue"))
-		return true;
-	lull_unclaim(dev);
-	lull_put(dev);
-	return false;
+	if (lull_is_async(dev))
+		atomic_dec(&lull_walk.unclaimed);
+	return lull_is_async(dev) &&
+	       lull_queue_if_room(dev, lull_has_missing(dev),
+				  LULL_DEVICES_OVERDUE, "overdue");
 }
 
-/* With dpm_list_mtx. The first that gets no worker, in the order of the walk. */
 static struct device *lull_overdue_of(struct list_head *list)
 {
 	struct device *dev;
@@ -120,17 +105,10 @@ static struct device *lull_overdue_of(struct list_head *list)
 		list_for_each_entry_reverse(dev, list, power.entry)
 			if (lull_is_unclaimed(dev) && !lull_overdue(dev))
 				return dev;
-		return NULL;
-	}
-	list_for_each_entry(dev, list, power.entry) {
-		if (lull_is_unclaimed(dev) && !lull_overdue(dev))
-			return dev;
-		/* Who lies behind whom the walk is at was moved there, and may wait for it. */
-		if (dev == lull_at) {
-			if (!list_is_last(&dev->power.entry, list))
-				WRITE_ONCE(lull_has_moved, true);
-			break;
-		}
+	} else {
+		list_for_each_entry(dev, list, power.entry)
+			if (lull_is_unclaimed(dev) && !lull_overdue(dev))
+				return dev;
 	}
 	return NULL;
 }
@@ -141,8 +119,11 @@ static struct device *lull_overdue_of(struct list_head *list)
  */
 static void lull_let_go(struct device *dev)
 {
-	if (lull_is_unclaimed(dev) && lull_claim_counted(dev))
-		complete_all(&dev->power.completion);
+	if (!lull_is_unclaimed(dev) || !lull_claim(dev))
+		return;
+	if (lull_is_async(dev) && atomic_dec_and_test(&lull_walk.unclaimed))
+		lull_wake_walker();
+	complete_all(&dev->power.completion);
 }
 
 static bool lull_is_listed(struct device *dev, struct list_head *list)
@@ -156,10 +137,9 @@ static bool lull_is_listed(struct device *dev, struct list_head *list)
 }
 
 /*
- * With dpm_list_mtx, which who moves @dev has, or gives it another parent. What lies
- * where the walk does not come to it any more is let go at once on the way down, before
- * who waits for it, or who has ended and starts it. On the way up it is asleep: it gets
- * a worker, as stock has given it one before the walk, or else the walk looks for it.
+ * With dpm_list_mtx, which who moves @dev has. What lies where the walk does not come
+ * to it any more is let go at once on the way down, before who waits for it, or who has
+ * ended and starts it. On the way up it is asleep, and the walk looks for it.
  */
 static void lull_moved(struct device *dev)
 {
@@ -169,14 +149,7 @@ static void lull_moved(struct device *dev)
 		return;
 	WRITE_ONCE(lull_has_moved, true);
 	WRITE_ONCE(lull_ever_moved, true);
-	if (!lull_walking)
-		return;
-	if (!phase->down) {
-		if (lull_is_unclaimed(dev) && !lull_is_removed(dev))
-			lull_overdue(dev);
-		return;
-	}
-	if (lull_is_listed(dev, phase->from))
+	if (!lull_walking || !phase->down || lull_is_listed(dev, phase->from))
 		return;
 	/* The walk has come to it, and others start it. */
 	if (dev->power.lull.passed && lull_is_listed(dev, phase->to))
@@ -196,94 +169,20 @@ static void lull_let_all_go(void)
 		lull_let_go(dev);
 }
 
-/* With dpm_list_mtx: are all that the walk has come to, up to @dev, being handled? */
-static bool lull_is_under_way(struct device *dev)
-{
-	struct device *other;
-
-	list_for_each_entry(other, lull_walk.phase->to, power.entry) {
-		if (lull_is_unclaimed(other) || other == lull_at)
-			return false;
-		if (other == dev)
-			return true;
-	}
-	return false;
-}
-
-static void lull_find_ahead(struct device *dev, void *arg)
-{
-	bool *ahead = arg;
-
-	if (!lull_has_ended(dev) && !lull_is_under_way(dev))
-		*ahead = true;
-}
-
-/*
- * With dpm_list_mtx, on the way up: @dev was moved to dpm_list, from where the walk may
- * have yet to come to it. Would it wait there for who waits for the walk?
- */
-static bool lull_is_ahead(struct device *dev)
-{
-	bool ahead = false;
-
-	if (dev->parent)
-		lull_find_ahead(dev->parent, &ahead);
-	lull_each_supplier(dev, lull_find_ahead, &ahead);
-	return ahead;
-}
-
-/*
- * With dpm_list_mtx, on the way up: start those that were moved to dpm_list. The first
- * that gets no worker and that the walk can handle where it is; the others are for
- * later.
- */
-static struct device *lull_overdue_moved(void)
-{
-	struct device *dev;
-
-	list_for_each_entry(dev, &dpm_list, power.entry) {
-		if (!lull_is_unclaimed(dev) || lull_overdue(dev))
-			continue;
-		if (!lull_is_ahead(dev))
-			return dev;
-		WRITE_ONCE(lull_has_moved, true);
-	}
-	return NULL;
-}
-
 /*
  * With dpm_list_mtx: start what the walk has left behind and nobody else has started,
  * in its order, up to the first that gets no worker. Up, who was moved to dpm_list is
- * asleep and has to be handled, before one that gets no worker and may wait for it;
- * stock has started it before the walk.
+ * asleep and has to be handled; stock has started it before the walk.
  */
-static struct device *lull_find_overdue(void)
-{
-	struct device *dev, *moved = NULL;
-
-	dev = lull_overdue_of(lull_walk.phase->to);
-	if (lull_walk.phase->down)
-		return dev;
-	if (lull_devices_guarded(LULL_DEVICES_MOVED))
-		moved = lull_overdue_moved();
-	if (moved || dev)
-		return moved ?: dev;
-	/* Who is left there waits for others that are there. */
-	return lull_at ? NULL : lull_overdue_of(&dpm_list);
-}
-
-/* With dpm_list_mtx. It is claimed and held. */
 static struct device *lull_next_overdue(void)
 {
 	struct device *dev;
 
 	if (lull_walk.phase->down)
 		lull_let_all_go();
-	dev = lull_find_overdue();
-	if (dev) {
-		lull_claim_counted(dev);
-		lull_hold(dev);
-	}
+	dev = lull_overdue_of(lull_walk.phase->to);
+	if (!dev && !lull_walk.phase->down)
+		dev = lull_overdue_of(&dpm_list);
 	return dev;
 }
 

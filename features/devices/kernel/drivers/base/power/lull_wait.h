@@ -148,46 +148,6 @@ static inline bool lull_no_children(struct device *dev)
 	       lull_is_childless(dev);
 }
 
-/* A child that has not ended is held. */
-static int lull_find_open(struct device *dev, void *arg)
-{
-	struct device **open = arg;
-
-	if (completion_done(&dev->power.completion) ||
-	    !lull_devices_guarded(LULL_DEVICES_WAITS))
-		return 0;
-	*open = get_device(dev);
-	return 1;
-}
-
-static int lull_find_open_async(struct device *dev, void *arg)
-{
-	bool is_async;
-
-	/* As dpm_wait(), which reads this beside who writes other bits of its word, too. */
-	is_async = data_race(pm_async_enabled && dev->power.async_suspend);
-	return is_async ? lull_find_open(dev, arg) : 0;
-}
-
-/*
- * Who was started early may wait for a child that the walk has yet to come to, and who
- * moves that one has dpm_list_mtx until no iteration is at it: so none is while @dev
- * waits. Who has ended stays so, and each time around there is one more of those.
- */
-static inline bool lull_waits_apart(struct device *dev, bool async)
-{
-	struct device *child;
-
-	if (!lull_is_on() || !lull_devices_guarded(LULL_DEVICES_MOVED))
-		return false;
-	while (device_for_each_child(dev, &child,
-				     async ? lull_find_open : lull_find_open_async)) {
-		wait_for_completion(&child->power.completion);
-		put_device(child);
-	}
-	return true;
-}
-
 static inline bool lull_no_suppliers(struct device *dev)
 {
 	return static_branch_unlikely(&lull_devices_key) &&
@@ -232,11 +192,6 @@ static inline bool lull_resumes_nothing(struct device_link *link)
 static inline void lull_moved(struct device *dev) { }
 static inline void lull_removed(struct device *dev) { }
 static inline bool lull_no_children(struct device *dev) { return false; }
-static inline bool lull_waits_apart(struct device *dev, bool async)
-{
-	return false;
-}
-
 static inline bool lull_no_suppliers(struct device *dev) { return false; }
 static inline bool lull_no_consumers(struct device *dev) { return false; }
 
