@@ -30,7 +30,6 @@ struct attach_target {
 	bool there;			/* nothing to do */
 	bool locked;			/* its thread group is */
 	struct task_struct *task;	/* a reference; the leader, if all move */
-	struct pid *id;			/* of the task, if found by it: no reference */
 };
 
 struct attach_write {
@@ -124,14 +123,12 @@ static int parse_words(char *text, struct attach_write *w)
 }
 
 /* Under RCU. */
-static struct task_struct *look_up(const struct attach_target *t)
+static struct task_struct *look_up(const struct attach_target *t,
+				   bool threadgroup)
 {
-	return t->pid ? find_task_by_vpid(t->pid) : current;
-}
+	struct task_struct *tsk;
 
-/* Who moves, where the PID is @tsk's. */
-static struct task_struct *mover(struct task_struct *tsk, bool threadgroup)
-{
+	tsk = t->pid ? find_task_by_vpid(t->pid) : current;
 	return tsk && threadgroup ? tsk->group_leader : tsk;
 }
 
@@ -153,8 +150,7 @@ static int find_targets(struct attach_write *w)
 
 	rcu_read_lock();
 	for_each_target(t, w) {
-		struct task_struct *found = look_up(t);
-		struct task_struct *tsk = mover(found, w->threadgroup);
+		struct task_struct *tsk = look_up(t, w->threadgroup);
 
 		if (!tsk) {
 			ret = -ESRCH;
@@ -166,25 +162,10 @@ static int find_targets(struct attach_write *w)
 			break;
 		}
 		t->task = get_task_struct(tsk);
-		t->id = t->pid && found == tsk ? task_pid(tsk) : NULL;
 		t->there = false;
 	}
 	rcu_read_unlock();
 	return ret;
-}
-
-/*
- * Does its PID still lead to the task? The PID that a task has by itself changes
- * when it is reaped, to none, and when it executes as another thread than the
- * leader: it never comes back to one that it had, so that there is no need to look
- * it up. Under RCU.
- */
-static bool is_found(struct attach_target *t, bool threadgroup)
-{
-	if (t->id)
-		return task_pid(t->task) == t->id;
-	/* The writer, or it was found by the ID of another of its threads. */
-	return mover(look_up(t), threadgroup) == t->task;
 }
 
 /*
@@ -199,7 +180,7 @@ static bool still_the_same(struct attach_write *w)
 	rcu_read_lock();
 	for_each_target(t, w) {
 		if (lull_attach_guarded(LULL_ATTACH_LEADER))
-			same &= is_found(t, w->threadgroup);
+			same &= look_up(t, w->threadgroup) == t->task;
 		else
 			t->there |= !pid_alive(t->task);
 	}
@@ -490,7 +471,7 @@ static ssize_t write_excluding_all(struct attach_write *w, const char *text)
 ssize_t lull_attach_write(struct kernfs_open_file *of, struct cgroup *dst,
 			  char *buf, bool threadgroup)
 {
-	struct attach_target one = { 0 };
+	struct attach_target one;
 	struct attach_write w = {
 		.of = of,
 		.dst = dst,
@@ -511,11 +492,12 @@ ssize_t lull_attach_write(struct kernfs_open_file *of, struct cgroup *dst,
 				    cgroup_on_dfl(dst))))
 		return -EINVAL;
 	if (w.nr > 1) {
-		w.targets = kvcalloc(w.nr, sizeof(one), GFP_KERNEL);
+		w.targets = kvmalloc_array(w.nr, sizeof(one), GFP_KERNEL);
 		if (!w.targets)
 			return -ENOMEM;
 		lull_attach_count(LULL_ATTACH_BATCHES);
 	}
+	memset(w.targets, 0, w.nr * sizeof(one));
 
 	ret = parse_words(buf, &w);
 	if (!ret)
