@@ -41,8 +41,8 @@
 /* LULL_ZFREE_BATCH. */
 #define GROUP_SLOTS 64
 #define HUGE_BYTES ((size_t)8 << 20)
-/* So many times more areas, until slots were let go in both orders. */
-#define PATIENCE 4
+/* So many times more areas at most, until all that is asked for has happened. */
+#define PATIENCE 10
 /* Without a page read back in that time something hangs. */
 #define STUCK_MS 60000
 /* A worker has two areas at a time, and the caches of swap slots hold some. */
@@ -286,13 +286,24 @@ static bool shared_enough(const struct job_case *c)
 	return !job_number(c, "sharers") || sharers_enough();
 }
 
+static bool cut_enough(const struct job_case *c)
+{
+	return !job_number(c, "cuts") || lull_stat("zfree", "cuts") >= job_number(c, "cuts");
+}
+
+static bool waited_enough(const struct job_case *c)
+{
+	return !job_number(c, "waits") || lull_stat("zfree", "waits") >= job_number(c, "waits");
+}
+
 /* Until so many areas were read back: a slow machine takes longer. */
 static int wait_checked(const struct job_case *c)
 {
 	uint64_t before = 0, since = now_ns(), checks = job_number(c, "checks");
 
 	while ((tally->checked < checks ||
-		(!shared_enough(c) && tally->checked < checks * PATIENCE)) &&
+		(tally->checked < checks * PATIENCE &&
+		 !(shared_enough(c) && cut_enough(c) && waited_enough(c)))) &&
 	       !tally->wrong && check_interrupted() >= 0) {
 		if (tally->checked != before)
 			since = now_ns();
@@ -307,15 +318,14 @@ static int wait_checked(const struct job_case *c)
 
 static int enough_happened(const struct job_case *c)
 {
-	uint64_t cuts = lull_stat("zfree", "cuts");
-
-	if (lull_stat("zfree", "waits") < job_number(c, "waits"))
+	if (!waited_enough(c))
 		return fail(STATUS_UNMET, "churn", "nobody came to a group that was being freed, in %"
 			    PRIu64 " pages read from the device", tally->read);
-	if (cuts >= job_number(c, "cuts"))
-		return 0;
-	return fail(STATUS_UNMET, "churn", "%" PRIu64 " runs went from one cluster into the next",
-		    cuts);
+	if (!cut_enough(c))
+		return fail(STATUS_UNMET, "churn", "%" PRIu64
+			    " runs went from one cluster into the next",
+			    lull_stat("zfree", "cuts"));
+	return 0;
 }
 
 static int enough_shared(const struct job_case *c)
