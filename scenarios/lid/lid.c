@@ -8,6 +8,7 @@
 #include "features/devices/tree.h"
 #include "freezer.h"
 #include "job.h"
+#include "lid.h"
 #include "sleepers.h"
 #include "suspend.h"
 #include "util.h"
@@ -16,7 +17,7 @@
 /* The devices' phases, freezing and thawing. */
 #define LID_PHASES (NR_PHASES + 2)
 
-static const char *const switches[] = { "freeze", "devices", "thaw", NULL };
+const char *const lid_switches[] = { "freeze", "devices", "thaw", "attach", "zfree", NULL };
 
 static struct tree tree;
 
@@ -107,7 +108,7 @@ static const struct workload suspend = {
 	.name = "suspend",
 	.text = "a whole cycle: a crowd is frozen, a tree of devices suspended, and back",
 	.params = suspend_params,
-	.switches = switches,
+	.switches = lid_switches,
 	.setup = suspend_setup,
 	.round = suspend_round,
 	.teardown = suspend_teardown,
@@ -138,7 +139,7 @@ static const struct workload freezer = {
 	.name = "freezer",
 	.text = "the same without devices: a crowd is frozen and thawed",
 	.params = freezer_params,
-	.switches = switches,
+	.switches = lid_switches,
 	.setup = freezer_setup,
 	.round = freezer_round,
 	.teardown = sleepers_stop,

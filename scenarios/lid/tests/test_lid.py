@@ -1,20 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The scenario as the lab and the probe know it, and whole cycles in a guest."""
+"""Whole cycles in a guest."""
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from lull.ask import catalog
 from lull.errors import GuestFailed
-from lull.host.files import repo_root
 from lull.kernels.build import build
 from lull.model import Arm, Case, Sample, Value
 from lull.runs.again import boot_cases
-from lull.vm.probe_build import build_probe
 
 LAPTOP = "file:features/devices/trees/laptop.tree"
 PHASES = (
@@ -27,24 +23,6 @@ PHASES = (
     "resume",
     "thaw_processes",
 )
-
-
-def test_the_probe_s_workloads_are_those_of_feature_toml() -> None:
-    lid = catalog.feature("lid")
-    done = subprocess.run(
-        [build_probe(repo_root()), "--list"], capture_output=True, text=True, check=True
-    )
-    for name, workload in lid.workloads.items():
-        params = "".join(f" {key}={value}" for key, value in workload.params.items())
-        listed = f"lid {name}{params}\n    {workload.text}\n"
-        assert f"{listed}    switches {' '.join(lid.switches)}\n" in done.stdout
-    assert done.stdout.count("\nlid ") == len(lid.workloads)
-
-
-def test_each_of_its_features_has_all_of_its_modes() -> None:
-    lid = catalog.feature("lid")
-    for name in lid.switches:
-        assert set(lid.mode_names) <= set(catalog.feature(name).mode_names)
 
 
 def cycles(arm: Arm, folder: Path, *modes: str, **params: Value) -> tuple[Sample, ...]:
