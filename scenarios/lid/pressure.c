@@ -108,7 +108,10 @@ static void start_all(uint64_t order, void *arg, struct crew_answer *answer)
 
 static int pressure_setup(const struct job_case *c)
 {
-	struct zram_options options = { .kb = job_number(c, "swap_mb") << 10 };
+	struct zram_options options = {
+		.kb = job_number(c, "swap_mb") << 10,
+		.algorithm = "lzo-rle",
+	};
 
 	if (freezer_prepare() < 0 ||
 	    knob_write(FREEZE_TIMEOUT, job_param(c, "limit_ms")) < 0)
