@@ -42,6 +42,12 @@ static void fill(uint64_t *words, uint64_t state)
 		words[i] = same;
 }
 
+void pages_fill(const struct pages *pages)
+{
+	for (size_t at = 0; at < pages->bytes; at += PAGE_BYTES)
+		fill((uint64_t *)(pages->start + at), page_seed(pages, at / PAGE_BYTES));
+}
+
 int pages_make(struct pages *pages, size_t bytes, uint64_t seed)
 {
 	pages->bytes = bytes;
@@ -52,8 +58,7 @@ int pages_make(struct pages *pages, size_t bytes, uint64_t seed)
 		pages->start = NULL;
 		return fail(STATUS_FAILED, "mmap", "no memory: %s", strerror(errno));
 	}
-	for (size_t at = 0; at < bytes; at += PAGE_BYTES)
-		fill((uint64_t *)(pages->start + at), page_seed(pages, at / PAGE_BYTES));
+	pages_fill(pages);
 	return 0;
 }
 

@@ -16,6 +16,8 @@ struct pages {
 
 /* Map anonymous memory and fill it; -1 with fail() called. */
 int pages_make(struct pages *pages, size_t bytes, uint64_t seed);
+/* The same for memory that is there: write all of it. */
+void pages_fill(const struct pages *pages);
 /* Page all of it out; not all of it may go, then it fails. */
 int pages_out(const struct pages *pages);
 /* The same as far as it goes; returns how many bytes of the process are out. */

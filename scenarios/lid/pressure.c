@@ -15,6 +15,7 @@
 
 #include "crew.h"
 #include "features/freeze/race.h"
+#include "features/zfree/pages.h"
 #include "features/zfree/zram.h"
 #include "freezer.h"
 #include "knob.h"
@@ -26,9 +27,6 @@
 
 /* What they get to be in the middle of it again after a thaw. */
 #define BUSY_MS 20
-#define PAGE_BYTES 4096
-/* Of each page: what does not compress. The rest is zeros. */
-#define NOISE_WORDS 64
 
 static struct crew crew;
 static struct zram zram = ZRAM_NONE;
@@ -37,23 +35,6 @@ static void *filled(size_t size, bool shared)
 {
 	return mmap(NULL, size, PROT_READ | PROT_WRITE,
 		    (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-}
-
-/* Pages of one value take no room in zram. */
-static void scribble(char *start, size_t size)
-{
-	uint64_t noise = now_ns() | 1;
-
-	for (size_t at = 0; at < size; at += PAGE_BYTES) {
-		uint64_t *words = (uint64_t *)(start + at);
-
-		for (int i = 0; i < NOISE_WORDS; i++) {
-			noise ^= noise << 13;
-			noise ^= noise >> 7;
-			noise ^= noise << 17;
-			words[i] = noise;
-		}
-	}
 }
 
 /* Where memory is short the next one tries. */
@@ -68,12 +49,14 @@ static void fill_and_unmap(size_t size)
 static void fill(size_t size, bool shared)
 {
 	void *held = filled(size, shared);
+	struct pages pages = { .start = held, .bytes = size, .seed = now_ns() };
 	pid_t self = getpid(), pid = fork();
 
 	if (!pid) {
 		crew_member(self);
+		/* Pages of one value would take no room in zram. */
 		if (held != MAP_FAILED)
-			scribble(held, size);
+			pages_fill(&pages);
 		fill_and_unmap(size);
 		_exit(0);
 	}

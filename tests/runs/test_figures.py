@@ -13,7 +13,7 @@ from lull.ask import catalog
 from lull.ask.presence import why_not_tried
 from lull.host.files import digest, repo_root
 from lull.kernels.bases import load_base
-from lull.model import Arm, Clock
+from lull.model import Arm
 from lull.proof.key import imports, tools
 from lull.proof.stamps import Stamps
 from lull.vm.compile import recipe_key
@@ -25,12 +25,6 @@ pytestmark = [pytest.mark.vm, pytest.mark.proof, pytest.mark.seconds(400)]
 ROOT = repo_root()
 #: As few as can show a difference by pairs.
 SEEDS = 6
-#: What has something to measure there.
-NAMES = [
-    feature.name
-    for feature in catalog.features()
-    if any(case.clock in (None, Clock.INSN) for case in feature.cases)
-]
 
 
 def parts(name: str, base: str) -> dict[str, str]:
@@ -48,7 +42,7 @@ def parts(name: str, base: str) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [feature.name for feature in catalog.features()])
 def test_what_is_promised_is_kept(
     name: str, tmp_path: Path, stamp: Stamps, pytestconfig: pytest.Config
 ) -> None:
