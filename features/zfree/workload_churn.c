@@ -245,16 +245,17 @@ static bool nothing_left(const struct job_case *c, const struct zram_stat *fresh
 			 const struct zram_stat *stat, uint64_t missed)
 {
 	/* What was missed stays until its slot is written again. */
-	if (missed)
-		return stat->orig_data_size >= fresh->orig_data_size &&
-		       stat->orig_data_size <= fresh->orig_data_size + missed * PAGE_BYTES &&
-		       stat->compr_data_size >= fresh->compr_data_size;
+	uint64_t room = missed * PAGE_BYTES;
 	/* The header itself may have been written back. */
-	if (job_number(c, "writeback"))
-		return stat->orig_data_size == fresh->orig_data_size &&
-		       stat->compr_data_size <= fresh->compr_data_size &&
-		       stat->mem_used_total <= fresh->mem_used_total;
-	return !memcmp(stat, fresh, sizeof(*stat));
+	bool back = job_number(c, "writeback");
+
+	if (!missed && !back)
+		return !memcmp(stat, fresh, sizeof(*stat));
+	return stat->orig_data_size >= fresh->orig_data_size &&
+	       stat->orig_data_size <= fresh->orig_data_size + room &&
+	       (back || stat->compr_data_size >= fresh->compr_data_size) &&
+	       stat->compr_data_size <= fresh->compr_data_size + room &&
+	       (missed || stat->mem_used_total <= fresh->mem_used_total);
 }
 
 static int report(const struct job_case *c, const char *mode, const struct zram_stat *fresh,
