@@ -21,10 +21,11 @@ from lull.ask.catalog import (
     select,
 )
 from lull.ask.job import SEEDS
-from lull.ask.on_base import native_modes
+from lull.ask.overview import details, overview
 from lull.ask.plan import Request, describe, plan
-from lull.ask.presence import absent_from, on_some, select_on, why_absent
+from lull.ask.presence import absent_from, on_some, select_on
 from lull.bases.cli import app as base_app
+from lull.commands import commands
 from lull.doctor.cli import doctor_command
 from lull.errors import ExpectationMissed, LabError, LullError, UsageError
 from lull.graph.cli import graph_command
@@ -56,26 +57,7 @@ PAGE_LINES = 2  #: of the screen, which say where the page is
 #: What the option of a file takes for standard output.
 STDOUT = Path("-")
 
-app = typer.Typer(
-    help="Measure how fast Linux comes to rest and wakes up.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
-app.add_typer(kernel_app, name="kernel")
-app.add_typer(base_app, name="base")
-app.add_typer(tree_app, name="tree")
-app.add_typer(guest_app, name="guest")
-tree_app.command("fit")(fit_command)
-guest_app.command("measure")(measure_command)
-guest_app.command("scenarios")(scenarios_command)
-guest_app.command("stress")(stress_command)
-app.command("graph")(graph_command)
-app.command("doctor")(doctor_command)
-app.command("soak")(soak_command)
-app.command("series")(series_command)
-app.command("proofs")(proofs_command)
-app.command("report")(report_command)
+app = commands("Measure how fast Linux comes to rest and wakes up.")
 
 
 @app.command("run")
@@ -85,7 +67,7 @@ def run_command(
     ] = None,
     base: Annotated[
         list[str] | None,
-        typer.Option(help="Which kernel; more go side by side. [default: 6.12]"),
+        typer.Option(help="Which kernel, or several. [default: 6.12]"),
     ] = None,
     clock: Annotated[
         str | None,
@@ -118,7 +100,7 @@ def run_command(
         bool | None,
         typer.Option(
             "--control/--no-control",
-            help="Boot the untouched kernel, too. [default: not with --quick]",
+            help="Boot an untouched kernel, too. [default: if whole]",
         ),
     ] = None,
     ablate: Annotated[
@@ -293,6 +275,20 @@ def _check_names(
                 raise errors[0]
 
 
+@app.command("list")
+def list_command(
+    features: Annotated[
+        list[str] | None, typer.Argument(help="Features, to be told all of them.")
+    ] = None,
+) -> None:
+    """Show what can be measured: features, modes, workloads, bases."""
+    bases = [load_base(name) for name in base_names()]
+    if features:
+        print("\n".join(details(feature, bases) for feature in select(features)))
+    else:
+        print(overview(select(()), bases))
+
+
 @app.command("profile")
 def profile_command(
     feature: Annotated[str, typer.Argument(help="One of the features.")],
@@ -344,37 +340,27 @@ def compare_command(
     sys.stdout.write(text)
 
 
-@app.command("list")
-def list_command() -> None:
-    """Features with their modes and workloads, bases, clocks."""
-    bases = [load_base(name) for name in base_names()]
-    for feature in select(()):
-        print(f"{feature.name}: {feature.title}")
-        for mode in feature.modes:
-            unsafe = " (unsafe)" if mode.unsafe else ""
-            print(f"  mode {mode.name}{unsafe}: {mode.text}")
-        for step in feature.steps:
-            print(f"  step {step.name}: {step.text}")
-        for name, workload in feature.workloads.items():
-            params = " ".join(f"{k}={v}" for k, v in workload.params.items())
-            print(f"  workload {name}: {workload.text}")
-            if params:
-                print(f"    {params}")
-        for base in bases:
-            if why := why_absent(feature, base):
-                print(f"  not on {base.name}: {why}")
-            elif native := base.native.get(feature.name):
-                print(f"  in {base.name} itself: {native}")
-            if modes := native_modes(feature, base):
-                print(f"  without a mode of its own on {base.name}: {', '.join(modes)}")
-    print(f"bases: {', '.join(base_names())}")
-    print(f"clocks: {', '.join(Clock)}")
-
-
 def _version(wanted: bool) -> None:
     if wanted:
         print(f"lull {__version__}")
         raise typer.Exit
+
+
+# The order of --help: what one begins with first.
+app.command("report")(report_command)
+app.command("doctor")(doctor_command)
+app.command("graph")(graph_command)
+app.command("series")(series_command)
+app.command("soak")(soak_command)
+app.command("proofs")(proofs_command)
+app.add_typer(kernel_app, name="kernel")
+app.add_typer(base_app, name="base")
+app.add_typer(tree_app, name="tree")
+app.add_typer(guest_app, name="guest")
+tree_app.command("fit")(fit_command)
+guest_app.command("measure")(measure_command)
+guest_app.command("scenarios")(scenarios_command)
+guest_app.command("stress")(stress_command)
 
 
 @app.callback()

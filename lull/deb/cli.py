@@ -42,7 +42,7 @@ def deb_command(
         bool, typer.Option("--dry-run", help="Print the commands, do nothing.")
     ] = False,
 ) -> None:
-    """Build Debian packages: the kernel with Lull, its headers, lull-tools.
+    """Build Debian packages: kernel, headers, lull-tools.
 
     Debian's own configuration of the flavour, with Lull: not signed, without
     debugging information and BTF, and without SMC sockets, which exclude the

@@ -74,7 +74,7 @@ def graph_command(
         bool, typer.Option("--all", help="All phases, callbacks, and the replay.")
     ] = False,
 ) -> None:
-    """Say what took long in a recorded suspend, and what waited for what."""
+    """Say what took long in a recorded suspend, and why."""
     if suspect:
         _print(_suspects(recordings, all_))
         return

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from lull.commands import commands
 from lull.guest.boot import Start, boot
 from lull.guest.image import base_image
 from lull.guest.installed import find_packages, installed
@@ -17,11 +18,7 @@ from lull.host.progress import open_progress
 from lull.kernels.cache import Cache
 from lull.vm.console import show
 
-app = typer.Typer(
-    help="A Debian with systemd in a virtual machine.",
-    no_args_is_help=True,
-    add_completion=False,
-)
+app = commands("A Debian with systemd in a virtual machine.")
 
 _Packages = Annotated[
     Path | None,
@@ -33,7 +30,7 @@ _Packages = Annotated[
 
 @app.command("build")
 def build_command(packages: _Packages = None) -> None:
-    """Build the guest's disk, and install packages in it, unless it is there."""
+    """Build the guest's disk, and install packages in it."""
     cache = Cache()
     cache.prepare()
     with open_progress() as progress:

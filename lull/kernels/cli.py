@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from lull.commands import commands
 from lull.deb.cli import deb_command
 from lull.host.progress import open_progress
 from lull.kernels import build as builder
@@ -17,9 +18,7 @@ from lull.kernels.listing import listing, table
 from lull.kernels.verify import verify
 from lull.model import Arm
 
-app = typer.Typer(
-    help="Fetch, build and list kernels.", no_args_is_help=True, add_completion=False
-)
+app = commands("Fetch, build and list kernels.")
 app.command("deb")(deb_command)
 
 
@@ -33,7 +32,7 @@ def fetch(
         bool, typer.Option("--refresh", help="Ask the archive for a newer one.")
     ] = False,
 ) -> None:
-    """Download a base's sources with apt-get and unpack them into the cache."""
+    """Download a base's sources into the cache."""
     with open_progress() as progress:
         got = source.fetch(load_base(named or base), Cache(), progress.update, refresh)
     print(f"{got.base}: {got.package_version} in {got.tree}")
@@ -71,6 +70,9 @@ def build_command(
 
 @app.command("list")
 def list_command() -> None:
-    """What is in the cache; ``=`` marks what was built twice and was equal."""
+    """Show what is in the cache.
+
+    A = stands beside what was built twice and was equal.
+    """
     entries = listing()
     print(table(entries) if entries else "no kernels yet: lull kernel build")

@@ -39,7 +39,7 @@ def report_command(
         typer.Option(help="With --history: these, not the headlines. May repeat."),
     ] = None,
 ) -> None:
-    """Show what was measured: one page for a browser, which needs nothing else."""
+    """Show what was measured on one page for a browser."""
     if readme:
         if over or output or metric:
             raise UsageError("--readme goes with runs alone")

@@ -66,6 +66,6 @@ def proofs_command(
     ] = None,
     base: Annotated[str, typer.Option(help="Which kernel.")] = DEFAULT_BASE,
 ) -> None:
-    """How often each statement was tried on this machine, and how it went."""
+    """Show how often each statement was tried here, and how it went."""
     found = _soakable_on(base, features or ())
     sys.stdout.write(render(counts(found, base)))

@@ -27,7 +27,7 @@ from lull.runs.rundir import ANSWER
 
 
 def scenarios_command() -> None:
-    """Scenarios of real programs: modes, cases, what they need of Debian."""
+    """Show the scenarios of real programs, and what they need."""
     for one in select(()):
         print(f"{one.name}: {one.feature.title}")
         for mode in one.feature.modes:
@@ -79,11 +79,9 @@ def measure_command(
         bool, typer.Option("--dry-run", help="Print the boots, do nothing.")
     ] = False,
 ) -> None:
-    """Run real programs in a Debian with Lull, mode by mode, and print the answer.
+    """Run real programs in a Debian with Lull, mode by mode.
 
-    A kernel with Lull is built and installed in the guest where the cache has none,
-    which takes hours. A scenario that fails is named at the end, with the status of
-    its error, after the others have run.
+    The first time a kernel is built for it, which takes hours.
     """
     if debian and packages is not None:
         raise UsageError("--debian takes no --packages")
@@ -137,9 +135,10 @@ def stress_command(
         Path, typer.Option("-o", "--output", help="For consoles and the table.")
     ] = Path("runs/stress"),
 ) -> None:
-    """Run stress-ng and the kernel's selftests while it suspends and modes switch.
+    """Run foreign stress while it suspends and modes switch.
 
-    On the debug kernel, a boot a mode. Exit status 1 where one does worse than stock.
+    stress-ng and the kernel's selftests, on the debug kernel, one boot a mode. Exit
+    status 1 where a mode does worse than stock.
     """
     load_base(base)
     with open_progress() as progress:

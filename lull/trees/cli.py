@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from lull.commands import commands
 from lull.host.files import save_output
 from lull.trees.model import Tree
 from lull.trees.reader import read
@@ -17,9 +18,7 @@ from lull.trees.shapes import load, make
 from lull.trees.sysfs import SYSFS, scan
 from lull.trees.writer import write
 
-app = typer.Typer(
-    help="Describe trees of devices.", no_args_is_help=True, add_completion=False
-)
+app = commands("Describe trees of devices.")
 
 _Out = Annotated[
     Path | None, typer.Option("-o", "--out", help="To FILE, else to stdout.")
@@ -53,7 +52,7 @@ def sysfs(
     root: Annotated[Path, typer.Argument(help="Where sysfs is mounted.")] = SYSFS,
     out: _Out = None,
 ) -> None:
-    """Describe the devices of this machine: parents, links, which are async."""
+    """Describe the devices of this machine."""
     found = scan(root)
     put(write(found.tree, found.caveats), out)
 

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What there is to ask for: the text of ``lull list``."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Sequence
+
+from lull.ask.on_base import native_modes
+from lull.ask.presence import why_absent
+from lull.kernels.bases import Base
+from lull.model import Clock, Feature
+
+WIDTH = 80  #: columns of what is one line a feature
+
+
+def _names(what: str, names: Iterable[str]) -> list[str]:
+    return textwrap.wrap(
+        f"{what}: {' '.join(names)}",
+        WIDTH,
+        initial_indent="  ",
+        subsequent_indent="    ",
+        break_on_hyphens=False,
+    )
+
+
+def overview(features: Sequence[Feature], bases: Sequence[Base]) -> str:
+    """All features by name, with the names of what each has, on one screen."""
+    lines = []
+    for feature in features:
+        lines += [
+            f"{feature.name}: {feature.title}",
+            *_names("modes", (mode.name for mode in feature.modes)),
+            *_names("workloads", feature.workloads),
+        ]
+    lines += [
+        f"bases: {', '.join(base.name for base in bases)}",
+        f"clocks: {', '.join(Clock)}",
+        "All of one, with what each is and its parameters: lull list NAME",
+    ]
+    return "\n".join(lines)
+
+
+def details(feature: Feature, bases: Sequence[Base]) -> str:
+    """One feature with all that is written about what it has."""
+    lines = [f"{feature.name}: {feature.title}"]
+    for mode in feature.modes:
+        unsafe = " (unsafe)" if mode.unsafe else ""
+        lines.append(f"  mode {mode.name}{unsafe}: {mode.text}")
+    lines += [f"  step {step.name}: {step.text}" for step in feature.steps]
+    for name, workload in feature.workloads.items():
+        lines.append(f"  workload {name}: {workload.text}")
+        if workload.params:
+            params = (f"{key}={value}" for key, value in workload.params.items())
+            lines += [
+                f"  {line}"
+                for line in textwrap.wrap(
+                    " ".join(params),
+                    WIDTH - 4,
+                    initial_indent="  ",
+                    subsequent_indent="  ",
+                    break_on_hyphens=False,
+                    break_long_words=False,
+                )
+            ]
+    for base in bases:
+        if why := why_absent(feature, base):
+            lines.append(f"  not on {base.name}: {why}")
+        elif native := base.native.get(feature.name):
+            lines.append(f"  in {base.name} itself: {native}")
+        if modes := native_modes(feature, base):
+            lines.append(
+                f"  without a mode of its own on {base.name}: {', '.join(modes)}"
+            )
+    return "\n".join(lines)

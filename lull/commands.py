@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What all groups of commands have in common."""
+
+import typer
+
+
+def commands(text: str) -> typer.Typer:
+    """A group of commands that ``--help`` describes as ``text``.
+
+    Help is plain text: it fits a screen of 24 lines, and nothing in brackets is
+    taken for markup.
+    """
+    return typer.Typer(
+        help=text,
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+    )

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the command says of itself fits a screen and leaves nothing out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from lull.ask.catalog import features
+from lull.cli import app
+
+ROWS, COLUMNS = 24, 80
+COMMAND: Any = typer.main.get_command(app)
+
+
+def commands(command: Any, *words: str) -> Iterator[tuple[str, ...]]:
+    yield words
+    for name, sub in getattr(command, "commands", {}).items():
+        yield from commands(sub, *words, name)
+
+
+def shown(*words: str) -> str:
+    done = CliRunner().invoke(
+        app, list(words), prog_name="lull", env={"COLUMNS": str(COLUMNS)}
+    )
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def fits(text: str) -> bool:
+    lines = text.splitlines()
+    return len(lines) <= ROWS and max(map(len, lines)) <= COLUMNS
+
+
+@pytest.mark.parametrize("words", list(commands(COMMAND)), ids=" ".join)
+def test_help_is_one_screen_with_all_that_was_written(words: tuple[str, ...]) -> None:
+    """The defaults in brackets, too, and the line of each command up to its end."""
+    text = shown(*words, "--help")
+    assert fits(text)
+    assert "..." not in text.partition("Commands:")[2]
+    command = COMMAND
+    for word in words:
+        command = command.commands[word]
+    flat = " ".join(text.split())
+    for param in command.params:
+        if not getattr(param, "hidden", False):
+            assert (getattr(param, "help", None) or "") in flat
+
+
+def test_what_one_begins_with_comes_first() -> None:
+    listed = shown("--help").partition("Commands:")[2].split("\n")
+    names = [line.split()[0] for line in listed if line.strip()]
+    assert names[:2] == ["run", "list"]
+
+
+def test_the_list_is_one_screen_and_tells_all_of_one() -> None:
+    short = shown("list")
+    assert fits(short)
+    for feature in features():
+        assert f"{feature.name}: {feature.title}" in short
+        whole = shown("list", feature.name)
+        for mode in feature.modes:
+            assert mode.text in whole and mode.text not in short
+        for name, workload in feature.workloads.items():
+            assert name in short.split() and workload.text in whole
+            for key, value in workload.params.items():
+                assert f"{key}={value}" in whole.split()
