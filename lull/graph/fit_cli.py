@@ -20,7 +20,8 @@ def fit_command(
         list[Path], typer.Argument(help="Of one machine, and one way to suspend.")
     ],
     out: Annotated[
-        Path | None, typer.Option("-o", "--out", help="To this file, else to stdout.")
+        Path | None,
+        typer.Option("-o", "--output", help="To this file, else to stdout."),
     ] = None,
     set_: Annotated[
         list[str] | None,

@@ -21,7 +21,7 @@ from lull.trees.writer import write
 app = commands("Describe trees of devices.")
 
 _Out = Annotated[
-    Path | None, typer.Option("-o", "--out", help="To FILE, else to stdout.")
+    Path | None, typer.Option("-o", "--output", help="To FILE, else to stdout.")
 ]
 
 
@@ -62,7 +62,7 @@ def put(text: str, out: Path | None) -> None:
     if out is None:
         sys.stdout.write(text)
     else:
-        hint = "name a file that you may write: --out FILE"
+        hint = "name a file that you may write: --output FILE"
         save_output(out, text.encode("ascii"), hint)
 
 

@@ -160,7 +160,7 @@ def test_a_log_that_is_not_there_is_told_from_a_recording(
 
 
 @pytest.mark.parametrize(
-    ("words", "option"), [(("graph",), "--perfetto"), (("tree", "fit"), "--out")]
+    ("words", "option"), [(("graph",), "--perfetto"), (("tree", "fit"), "--output")]
 )
 def test_a_file_that_cannot_be_written_is_an_error_with_a_hint(
     recording: Path, words: tuple[str, ...], option: str
@@ -174,7 +174,7 @@ def test_a_file_that_cannot_be_written_is_an_error_with_a_hint(
 
 
 @pytest.mark.parametrize(
-    ("words", "option"), [(("graph",), "--perfetto"), (("tree", "fit"), "--out")]
+    ("words", "option"), [(("graph",), "--perfetto"), (("tree", "fit"), "--output")]
 )
 def test_a_link_that_is_written_to_stays_one(
     recording: Path, tmp_path: Path, words: tuple[str, ...], option: str

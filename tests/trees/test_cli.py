@@ -84,7 +84,7 @@ def test_make_writes_what_check_reads(tmp_path: Path) -> None:
     assert read(done.stdout, "f") == make(spec)
     assert f"# lull tree make {spec}".encode() in done.stdout
     file = tmp_path / "a.tree"
-    assert lull("make", spec, "--out", str(file)).returncode == 0
+    assert lull("make", spec, "--output", str(file)).returncode == 0
     assert file.read_bytes() == done.stdout
     checked = lull("check", str(file))
     assert checked.stdout.startswith(b"20 devices, ")
@@ -120,15 +120,15 @@ def test_a_mistake_is_a_usage_error_with_a_hint(
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     out = tmp_path / "file" / "x"
-    done = lull("make", "chain", "--out", str(out))
+    done = lull("make", "chain", "--output", str(out))
     assert done.returncode == 2
     assert f"lull: {out}: cannot be written: Not a dir" in done.stderr.decode()
-    assert b"--out FILE" in done.stderr
+    assert b"--output FILE" in done.stderr
 
 
 def test_the_directory_of_out_is_made(tmp_path: Path) -> None:
     out = tmp_path / "new" / "file"
-    done = lull("make", "chain:n=1", "--out", str(out))
+    done = lull("make", "chain:n=1", "--output", str(out))
     assert done.returncode == 0, done.stderr
     assert out.read_bytes() == lull("make", "chain:n=1").stdout
 
@@ -137,7 +137,7 @@ def test_out_may_be_what_stdout_is(tmp_path: Path) -> None:
     # A link of its own: a mistake must not replace that of the machine.
     link = tmp_path / "stdout"
     link.symlink_to("/dev/stdout")
-    done = lull("make", "chain:n=1", "--out", str(link))
+    done = lull("make", "chain:n=1", "--output", str(link))
     assert done.stdout == lull("make", "chain:n=1").stdout
     assert link.is_symlink()
 
