@@ -221,11 +221,14 @@ def _to_stock(row: Row | None) -> str:
 def _foot(summary: Summary) -> Iterable[str]:
     broken = [promise for promise in summary.expectations if not promise.ok]
     held = len(summary.expectations) - len(broken)
-    yield (
+    line = (
         "Medians; +- is the wider side of the ratio's 95% interval, ~ where no"
-        f" difference is shown. {held} of {len(summary.expectations)} promises hold"
-        f"{':' if broken else '.'}"
+        " difference is shown."
     )
+    if summary.expectations:
+        line += f" {held} of {len(summary.expectations)} promises hold"
+        line += ":" if broken else "."
+    yield line
     if broken:
         yield from ("", *(f"- broken: {promise.text}" for promise in broken))
     control = [row for row in summary.rows if row.arm is Arm.STOCK]

@@ -69,7 +69,7 @@ def test_it_is_written_from_runs_and_again_from_what_is_committed(
         "| insn | 12.0ms | 1.20ms | 0.100, 0.0999 to 0.101 | 9.98x faster |" in rows[0]
     )
     assert "| wall |" in rows[1] and rows[1].endswith("| no difference shown |")
-    assert "2 of 2 promises hold" in text and "6 seeds" in text
+    assert "2 of 2 promises on insn and wall hold." in text and "6 seeds" in text
     files = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
     assert {path.name for path in files} == {
         *("README.md", "insn.json", "wall.json", "results.svg"),
