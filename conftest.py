@@ -1,18 +1,34 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Every session of tests: trials are tests, and SIGTERM ends it."""
+"""Every session of tests: trials are tests, SIGTERM ends it, hosts are alike."""
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from types import FrameType
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from lull.vm.process import sigterm_unwinds
 
 pytest_plugins = ("lull.proof.plugin", "lull.proof.ktap_plugin", "pytester")
+
+
+# How long an example takes says nothing on a loaded machine.
+settings.register_profile(
+    "any host", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("any host")
+
+
+def _alike() -> None:
+    """What a user has set changes no verdict: packages are made of files that all may
+    read, and programs are read in English."""
+    os.umask(0o022)
+    os.environ["LC_ALL"] = "C.UTF-8"
 
 
 def _leave(signum: int, frame: FrameType | None) -> None:
@@ -21,6 +37,7 @@ def _leave(signum: int, frame: FrameType | None) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """SIGTERM unwinds, wherever it comes: what was started is ended."""
+    _alike()
     workers = config.getoption("numprocesses", None)
     if workers and not hasattr(config, "workerinput"):
         # Nothing runs in this process but pytest, which knows its own exception.

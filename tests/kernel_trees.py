@@ -9,6 +9,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
+from lull.errors import CannotRun, LabError
 from lull.host.files import digest, repo_root
 from lull.kernels import toolchain
 from lull.kernels.bases import load_base
@@ -63,6 +66,16 @@ def kernel_parts(arm: Arm, *tests: str, base: str = BASE) -> dict[str, str]:
         ),
         "compiler": digest(toolchain.compiler(), *build_identity()),
     }
+
+
+def had(base: str) -> None:
+    """Skip where an archive does not have another base's sources (any more)."""
+    try:
+        fetch(load_base(base), Cache(), silent)
+    except (CannotRun, LabError) as error:
+        if base == BASE:
+            raise
+        pytest.skip(f"no sources of {base}: {error}")
 
 
 @contextmanager

@@ -6,8 +6,6 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Mapping
 
-from hypothesis import HealthCheck, settings
-
 from lull.ask.catalog import parse
 from lull.ask.job import jobs
 from lull.model import Arm, Clock, Feature, Sample, Value
@@ -69,9 +67,6 @@ workload = "sleepers"
 params = { sleepers = 50 }
 metrics = ["total"]
 """
-
-#: Of a property: how long an example takes says nothing on a loaded machine.
-ANY_HOST = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 COST = {"stock": 400.0, "quick": 200.0, "lull": 40.0}
 

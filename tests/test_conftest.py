@@ -8,10 +8,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+
+from tests.waiting import alive, until
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -89,22 +90,6 @@ def test_second():
 """
 
 
-def is_there(pid: int) -> bool:
-    try:
-        status = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return False
-    return status.rpartition(")")[2].split()[0] not in "ZX"
-
-
-def until(what: str, seconds: float, met: object) -> None:
-    assert callable(met)
-    end = time.monotonic() + seconds
-    while not met():
-        assert time.monotonic() < end, what
-        time.sleep(0.05)
-
-
 @pytest.mark.seconds(10)
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 def test_nothing_is_left_running_by_workers(
@@ -126,15 +111,18 @@ def test_nothing_is_left_running_by_workers(
         )
     try:
         files = [tmp_path / "first", tmp_path / "second"]
-        until("two guests run", 120, lambda: all(f.exists() for f in files))
-        time.sleep(0.2)
+        until(
+            "two guests run",
+            lambda: all(f.exists() and f.read_text() for f in files),
+            120,
+        )
         guests = [int(file.read_text()) for file in files]
         if how is signal.SIGINT:
             os.killpg(process.pid, how)
         else:
             process.send_signal(how)
         process.wait(60)
-        until("they are gone", 60, lambda: not any(map(is_there, guests)))
+        until("they are gone", lambda: not any(map(alive, guests)))
         assert "INTERNALERROR" not in said.read_text()
         assert process.returncode in (2, 128 + how, -how)
     finally:
@@ -162,3 +150,48 @@ def test_a_second_session_waits_for_the_first(tmp_path: Path) -> None:
         assert second.poll() is None
     said, _ = second.communicate(timeout=300)
     assert second.returncode == 0, said
+
+
+def test_no_more_run_than_there_is_memory_for(tmp_path: Path) -> None:
+    """As many guests as CPUs would want more memory than a machine of many has."""
+    for name, text in {
+        ".venv/bin/python": 'echo "$*"',
+        "bin/nproc": "echo 1000000",
+        "scripts/test": (ROOT / "scripts/test").read_text().partition("\n")[2],
+    }.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"#!/bin/sh\n{text}\n")
+        path.chmod(0o755)
+    env = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
+    env["XDG_CACHE_HOME"] = str(tmp_path / "cache")
+    done = subprocess.run(
+        [tmp_path / "scripts/test"], env=env, capture_output=True, text=True, check=True
+    )
+    workers = int(done.stdout.partition(" -n ")[2].split()[0])
+    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 20
+    assert 1 <= workers <= max(1, total // 2500)
+    assert f"{workers} at a time" in done.stderr
+
+
+SETTINGS = """
+import os
+
+def test_it():
+    assert os.umask(0o077) == 0o022
+    assert os.environ["LC_ALL"] == "C.UTF-8"
+"""
+
+
+def test_what_a_user_has_set_changes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(SETTINGS)
+    words = ["-p", "conftest", "-p", "no:cacheprovider", *PLACES, tmp_path]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *map(str, words)],
+        cwd=ROOT,
+        env={**os.environ, "LC_ALL": "de_DE.UTF-8"},
+        umask=0o077,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout

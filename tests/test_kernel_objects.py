@@ -18,6 +18,7 @@ from tests.kernel_trees import (
     BASE,
     OURS,
     configure,
+    had,
     hooked,
     kernel_parts,
     make,
@@ -48,6 +49,7 @@ def test_hooks_of_other_bases_apply_and_compile(
 ) -> None:
     """As users have them, and as test kernels do; what is not on the base is not
     asked for."""
+    had(base)
     with stamp(kernel_parts(Arm.LULL, ME, base=base)) as new:
         if not new:
             return

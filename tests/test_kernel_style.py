@@ -17,6 +17,7 @@ from tests.kernel_trees import (
     OURS,
     checkpatch,
     configure,
+    had,
     hooked,
     kernel_parts,
     make,
@@ -49,6 +50,7 @@ def test_new_files_pass_checkpatch(stamp: Stamps) -> None:
 @pytest.mark.seconds(30)
 @pytest.mark.parametrize("base", base_names())
 def test_hooks_pass_checkpatch(base: str, stamp: Stamps) -> None:
+    had(base)
     hooks = gather(ROOT, base, Arm.LULL).hooks
     # Another base may have the frame alone yet.
     assert len(hooks) >= (6 if base == BASE else 1)

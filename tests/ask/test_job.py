@@ -15,7 +15,6 @@ MODES = st.lists(
 )
 
 
-@synthetic.ANY_HOST
 @given(MODES, st.integers(1, 9), st.integers())
 def test_every_mode_gets_its_rounds_in_mirrored_blocks(
     modes: list[str], rounds: int, seed: int
@@ -33,7 +32,6 @@ def test_every_mode_gets_its_rounds_in_mirrored_blocks(
         }
 
 
-@synthetic.ANY_HOST
 @given(MODES, st.integers(1, 4), st.integers())
 def test_a_linear_drift_cancels(modes: list[str], pairs: int, seed: int) -> None:
     words = order(modes, 2 * pairs, seed)

@@ -57,7 +57,9 @@ def granted(over: dict[str, str]) -> str:
 
 def test_packages_have_each_feature_and_nothing_of_the_tests() -> None:
     values = asked()
-    for place in sorted(ROOT.glob("features/*/kernel/kernel/lull/*/Kconfig")):
+    places = sorted(ROOT.glob("features/*/kernel/kernel/lull/*/Kconfig"))
+    assert len(places) == 5
+    for place in places:
         assert values[f"CONFIG_LULL_{place.parent.name.upper()}"] == "y"
     for name in ("COMPARE", "DEBUG", "DEVICES_TREE"):
         assert values[f"CONFIG_LULL_{name}"] == "n"

@@ -23,6 +23,7 @@ from lull.doctor.findings import judge
 from lull.doctor.model import Finding, Grade
 from lull.host.files import repo_root
 from tests.doctor import fuse
+from tests.waiting import ended, until
 
 ROOT = repo_root()
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -48,6 +49,23 @@ def about(pid: int, bundle: Bundle) -> Finding:
     found = [x for x in judge(bundle).findings if f"({pid})" in x.title]
     assert len(found) == 1, [x.title for x in judge(bundle).findings]
     return found[0]
+
+
+def pgrep(relation: str, pid: int) -> list[int]:
+    """The children (-P) of a process, or all of its session (-s)."""
+    done = subprocess.run(
+        ["pgrep", relation, str(pid)], capture_output=True, text=True, check=False
+    )
+    return [int(word) for word in done.stdout.split()]
+
+
+def is_read(fifo: Path) -> bool:
+    """Whether somebody waits for a FIFO's other side."""
+    try:
+        os.close(os.open(fifo, os.O_WRONLY | os.O_NONBLOCK))
+    except OSError:
+        return False
+    return True
 
 
 def names(bundle: Bundle) -> dict[str, str]:
@@ -85,13 +103,12 @@ def test_all_of_this_machine(collector: Path, tmp_path: Path) -> None:
 
 
 def test_it_leaves_no_process(collector: Path, tmp_path: Path) -> None:
-    bundle = collect(collector, tmp_path / "c")
-    with pytest.raises(ProcessLookupError):
-        os.kill(bundle.manifest.pid, 0)
-    children = subprocess.run(
-        ["pgrep", "-g", str(bundle.manifest.pid)], capture_output=True, text=True
+    child = subprocess.Popen(
+        [collector, "collect", tmp_path / "c"], start_new_session=True
     )
-    assert children.stdout == ""
+    assert child.pid in pgrep("-s", child.pid)
+    assert child.wait(timeout=120) == 0
+    assert not pgrep("-s", child.pid)
 
 
 def test_a_tar_has_the_same_files(collector: Path, tmp_path: Path) -> None:
@@ -294,19 +311,17 @@ def test_a_second_signal_is_no_surprise(collector: Path, tmp_path: Path) -> None
     """Killed in the middle, it leaves no child behind."""
     root = tmp_path / "root"
     (root / "sys/power").mkdir(parents=True)
-    os.mkfifo(root / "sys/power/state")
+    state = root / "sys/power/state"
+    os.mkfifo(state)
     child = subprocess.Popen(
         [collector, "collect", "--root", root, tmp_path / "c"], start_new_session=True
     )
-    time.sleep(0.5)
-    inside = subprocess.run(
-        ["pgrep", "-P", str(child.pid)], capture_output=True, text=True
-    ).stdout.split()
-    assert len(inside) == 1
-    child.send_signal(signal.SIGKILL)
-    child.wait()
-    for _ in range(50):
-        if not Path(f"/proc/{inside[0]}").exists():
-            return
-        time.sleep(0.1)
-    raise AssertionError("its child is still there")
+    try:
+        until("it reads the FIFO", lambda: is_read(state))
+        # What it waits for is not given up meanwhile.
+        child.send_signal(signal.SIGSTOP)
+        (inside,) = pgrep("-P", child.pid)
+    finally:
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+    ended(inside)

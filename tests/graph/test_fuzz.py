@@ -78,6 +78,6 @@ def test_lines_made_to_be_slow_are_not() -> None:
         b" [suspend]\n" % (i, i, i + 1)
         for i in range(9000)
     )
-    begin = time.monotonic()
+    begin = time.process_time()
     all_of(dashes * 100 + long + starts)
-    assert time.monotonic() - begin < 20
+    assert time.process_time() - begin < 20

@@ -7,13 +7,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from lull.errors import LabError
 from lull.kernels.make import Step, build_identity, environment, make_flags, run_step
+from tests.waiting import alive, ended
 
 
 def test_flags_fix_what_a_kernel_says_of_its_origin() -> None:
@@ -63,21 +63,6 @@ def test_progress_counts_lines(tmp_path: Path) -> None:
     assert seen == [("x: a", 1, 9), ("x: b", 2, 9)]
 
 
-def alive(pid: int) -> bool:
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return False
-    return stat.rpartition(")")[2].split()[0] not in "ZX"
-
-
-def gone(pid: int) -> bool:
-    deadline = time.monotonic() + 30
-    while alive(pid) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return not alive(pid)
-
-
 def test_an_interrupt_ends_the_whole_group(tmp_path: Path) -> None:
     pids: list[int] = []
 
@@ -89,7 +74,7 @@ def test_an_interrupt_ends_the_whole_group(tmp_path: Path) -> None:
     script = "(trap '' TERM; echo $(exec sh -c 'echo $PPID'); sleep 600) & wait"
     with pytest.raises(KeyboardInterrupt):
         run_step(step(script, tmp_path), tmp_path / "log", progress=interrupt)
-    assert gone(pids[0])
+    ended(pids[0])
 
 
 KILLED = """
@@ -113,4 +98,4 @@ def test_a_killed_lab_leaves_no_make_behind(tmp_path: Path) -> None:
     assert alive(pid)
     lab.send_signal(signal.SIGKILL)
     lab.wait()
-    assert gone(pid)
+    ended(pid)

@@ -7,7 +7,7 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -45,13 +45,20 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def a_source(monkeypatch: pytest.MonkeyPatch) -> None:
+def a_source(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(key_module, "_source", lambda base: f"{base}.1-1")
+    yield
+    # What a test has made of the tools is not what a later trial is remembered under.
+    _forget()
+
+
+def _forget() -> None:
+    key_module.tools.cache_clear()
+    key_module.judging.cache_clear()
 
 
 def parts(which: Trial, root: Path = ROOT, size: Size = Size.TEST) -> dict[str, str]:
-    key_module.tools.cache_clear()
-    key_module.judging.cache_clear()
+    _forget()
     return parts_of(which, size, "6.12", root)
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -77,13 +78,19 @@ def test_who_was_tried_least_is_next_and_failures_are_kept(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(soak_module, "parts_of", lambda trial, *more: {"k": trial.name})
     seeds: list[int] = []
+    # A second a try, so that a slow host makes as many.
+    clock = [0.0]
+    monkeypatch.setattr(
+        soak_module, "time", SimpleNamespace(monotonic=lambda: clock[0])
+    )
 
     async def attempt(
         trial: Trial, size: Size, seed: int, kernel: object, folder: Path
     ) -> Attempt:
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(0)
         (folder / "console.log").write_text("said")
         seeds.append(seed)
+        clock[0] += 1
         result = Result.FAIL if trial.name == "bad" else Result.PASS
         return Attempt(result=result, how="so", tries=1, seed=seed, seconds=0.02)
 
@@ -92,7 +99,7 @@ def test_who_was_tried_least_is_next_and_failures_are_kept(
     Ledger().add(line("f: good", soak_module.key_of({"k": "good"})))
     said: list[str] = []
     kernels: Mapping[str, object] = {"debug": object()}
-    done = asyncio.run(soak(found, kernels, "6.12", 0.005, said.append))  # type: ignore[arg-type]
+    done = asyncio.run(soak(found, kernels, "6.12", 0.1, said.append))  # type: ignore[arg-type]
     assert said[0].startswith("f: bad: try 1")
     assert done.tries == len(seeds) >= 4
     assert len(set(seeds)) == len(seeds)

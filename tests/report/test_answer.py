@@ -304,7 +304,6 @@ medians = st.floats(0, 1e30, allow_subnormal=False)
 intervals = st.none() | st.tuples(medians, medians)
 
 
-@synthetic.ANY_HOST
 @given(data=st.data(), count=st.integers(0, 14))
 def test_whatever_was_measured_fits(data: st.DataObject, count: int) -> None:
     features = many(count)

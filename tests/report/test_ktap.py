@@ -21,7 +21,6 @@ from lull.report.ktap import (
     parse,
     write,
 )
-from tests.synthetic import ANY_HOST
 
 #: What a line of the format may be, and nothing else.
 LINE = re.compile(
@@ -83,13 +82,11 @@ def only(text: str, *, planned: bool = True) -> Point:
     return point
 
 
-@ANY_HOST
 @given(POINTS)
 def test_what_is_written_is_read_back(points: tuple[Point, ...]) -> None:
     assert parse(write(points)) == points
 
 
-@ANY_HOST
 @given(POINTS)
 def test_each_line_is_one_of_the_formats(points: tuple[Point, ...]) -> None:
     text = write(points)
@@ -99,7 +96,6 @@ def test_each_line_is_one_of_the_formats(points: tuple[Point, ...]) -> None:
         assert line == line.rstrip()
 
 
-@ANY_HOST
 @given(
     st.text()
     | HOSTILE

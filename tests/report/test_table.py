@@ -271,7 +271,6 @@ def features(draw: st.DrawFn) -> tuple[Feature, Summary]:
     return feature, summary(rows, promises, clock, kernel=draw(ANYTHING))
 
 
-@synthetic.ANY_HOST
 @given(features())
 def test_no_line_is_wider_than_a_mail_or_not_plain(
     made: tuple[Feature, Summary],

@@ -16,6 +16,7 @@ from lull.runs import rundir
 from lull.runs.rundir import Env, KernelFacts, RunDir
 from lull.runs.samples import read_results
 from tests import synthetic
+from tests.repository import git
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 ENV = Env(
@@ -190,13 +191,17 @@ def test_the_host_tells_about_itself() -> None:
     assert host.cpu and host.machine
 
 
-def test_the_commit_of_a_checkout(tmp_path: Path) -> None:
+def test_the_commit_of_a_checkout(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+        monkeypatch.delenv(name, raising=False)
     assert rundir.commit(tmp_path) == ""
-    git = ["git", "-C", str(tmp_path), "-c", "user.name=x", "-c", "user.email=x@x"]
     (tmp_path / "file").write_text("1")
-    subprocess.run([*git, "init", "-q"], check=True)
-    subprocess.run([*git, "add", "."], check=True)
-    subprocess.run([*git, "commit", "-q", "-m", "x", "--no-verify"], check=True)
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-q", "-m", "x", "--no-verify")
     clean = rundir.commit(tmp_path)
     assert len(clean) == 40
     (tmp_path / "file").write_text("2")

@@ -169,7 +169,6 @@ def test_text_that_is_not_utf8_is_kept_in_a_form_that_can_be_written() -> None:
     assert all(note.encode("utf-8") for note in stream.notes)
 
 
-@synthetic.ANY_HOST
 @given(st.binary(max_size=300))
 def test_no_bytes_make_the_reader_raise(data: bytes) -> None:
     parse_stream(data)
@@ -189,7 +188,6 @@ JSON = st.recursive(
 )
 
 
-@synthetic.ANY_HOST
 @given(
     st.sampled_from(["hello", "case", "sample", "check", "note", "error", "done"]),
     st.dictionaries(
@@ -208,7 +206,6 @@ GARBAGE = st.binary(max_size=40).filter(
 )
 
 
-@synthetic.ANY_HOST
 @given(st.lists(GARBAGE, max_size=6), st.randoms(use_true_random=False))
 def test_good_lines_survive_garbage_between_them(
     garbage: list[bytes], rng: random.Random

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+
+from tests.repository import git
 
 FREEZER = "".join(f"line {n}\n" for n in range(1, 21))
 
@@ -111,17 +112,6 @@ def tree(place: Path, version: str = "6.12.117") -> Path:
     put(place / "kernel/Makefile", "obj-y += freezer.o\n")
     put(place / "kernel/freezer.c", FREEZER)
     return place
-
-
-def git(place: Path, *words: str) -> str:
-    """A git command as somebody with a name of their own gives it."""
-    who = ["-c", "user.name=x", "-c", "user.email=x@x", "-c", "commit.gpgSign=false"]
-    env = os.environ | {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
-    done = subprocess.run(
-        ["git", *who, *words], cwd=place, env=env, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout + done.stderr
 
 
 def checkout(place: Path, files: Mapping[str, bytes | None]) -> Path:

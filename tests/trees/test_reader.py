@@ -11,7 +11,6 @@ from lull.errors import BadTree
 from lull.trees.model import Device, Phase, Tree, Work
 from lull.trees.reader import read
 from lull.trees.writer import write
-from tests import synthetic
 from tests.trees.made import trees
 
 HEAD = b"lull-tree 1\n"
@@ -77,7 +76,6 @@ def test_everything_that_a_line_can_say_is_read() -> None:
     )
 
 
-@synthetic.ANY_HOST
 @given(trees())
 def test_what_is_written_reads_as_the_same_tree(tree: Tree) -> None:
     assert read(write(tree).encode("ascii"), "f") == tree
@@ -225,20 +223,17 @@ def read_or_refuse(text: bytes) -> None:
         assert read(write(tree).encode("ascii"), "again") == tree
 
 
-@synthetic.ANY_HOST
 @given(st.binary())
 def test_any_bytes_are_read_or_refused(text: bytes) -> None:
     read_or_refuse(text)
     read_or_refuse(HEAD + text)
 
 
-@synthetic.ANY_HOST
 @given(st.lists(st.sampled_from(WORDS)))
 def test_any_words_are_read_or_refused(words: list[bytes]) -> None:
     read_or_refuse(HEAD + b"device " + b" ".join(words))
 
 
-@synthetic.ANY_HOST
 @given(trees(most=4), st.data())
 def test_a_broken_description_is_read_or_refused(
     tree: Tree, data: st.DataObject

@@ -21,7 +21,6 @@ from lull.trees.schedule import (
     critical_path,
     schedule,
 )
-from tests import synthetic
 from tests.trees.made import trees
 
 SUSPEND, RESUME = Phase.SUSPEND, Phase.RESUME
@@ -271,7 +270,6 @@ def test_no_cpu_and_negative_costs_are_refused() -> None:
         schedule(tree(HELD), SUSPEND, STOCK, costs=Costs(wake_us=-1))
 
 
-@synthetic.ANY_HOST
 @given(trees(us=1000), PHASES, RULES, st.integers(1, 3), COSTS)
 def test_every_device_has_one_slot_that_begins_after_what_it_waits_for(
     tree: Tree, phase: Phase, rules: Rules, cpus: int, costs: Costs
@@ -289,7 +287,6 @@ def test_every_device_has_one_slot_that_begins_after_what_it_waits_for(
     assert found.makespan_us == max(slot.end_us for slot in found.slots.values())
 
 
-@synthetic.ANY_HOST
 @given(trees(us=1000), PHASES, RULES, st.integers(1, 3), COSTS)
 def test_the_main_thread_follows_the_list_and_does_one_thing_at_a_time(
     tree: Tree, phase: Phase, rules: Rules, cpus: int, costs: Costs
@@ -301,7 +298,6 @@ def test_the_main_thread_follows_the_list_and_does_one_thing_at_a_time(
         assert first.end_us <= second.start_us
 
 
-@synthetic.ANY_HOST
 @given(trees(us=1000), PHASES, RULES, st.integers(1, 3), COSTS)
 def test_no_schedule_is_shorter_than_the_critical_path(
     tree: Tree, phase: Phase, rules: Rules, cpus: int, costs: Costs
@@ -314,7 +310,6 @@ def test_no_schedule_is_shorter_than_the_critical_path(
     assert path.us == sum(us_in(devices[n], phase, skip) for n in path.devices)
 
 
-@synthetic.ANY_HOST
 @given(ASLEEP, PHASES)
 def test_with_all_async_and_no_costs_every_schedule_is_the_critical_path(
     tree: Tree, phase: Phase
@@ -324,7 +319,6 @@ def test_with_all_async_and_no_costs_every_schedule_is_the_critical_path(
         assert schedule(free, phase, rules).makespan_us == critical_path(free, phase).us
 
 
-@synthetic.ANY_HOST
 @given(ASLEEP, PHASES, RULES)
 def test_without_costs_no_device_ends_sooner_than_under_lull(
     tree: Tree, phase: Phase, rules: Rules
@@ -334,7 +328,6 @@ def test_without_costs_no_device_ends_sooner_than_under_lull(
         assert best[name].end_us <= slot.end_us
 
 
-@synthetic.ANY_HOST
 @given(ASLEEP, PHASES)
 def test_without_costs_only_stock_going_down_differs(tree: Tree, phase: Phase) -> None:
     best = times(schedule(tree, phase, LULL))
@@ -342,7 +335,6 @@ def test_without_costs_only_stock_going_down_differs(tree: Tree, phase: Phase) -
         assert times(schedule(tree, phase, rules)) == best
 
 
-@synthetic.ANY_HOST
 @given(ASLEEP, PHASES, RULES)
 def test_without_busy_work_the_number_of_cpus_does_not_matter(
     tree: Tree, phase: Phase, rules: Rules
@@ -350,7 +342,6 @@ def test_without_busy_work_the_number_of_cpus_does_not_matter(
     assert schedule(tree, phase, rules, cpus=1) == schedule(tree, phase, rules, cpus=9)
 
 
-@synthetic.ANY_HOST
 @given(trees(us=1000), PHASES, RULES, st.integers(1, 3))
 def test_busy_callbacks_never_get_more_than_the_cpus(
     tree: Tree, phase: Phase, rules: Rules, cpus: int
