@@ -57,6 +57,10 @@ class CannotRun(LullError):
     exit_code = 4
 
 
+class NoMemory(CannotRun):
+    """The machine has the memory, and somebody else has it now."""
+
+
 class TimedOut(LullError):
     """The guest stopped making progress."""
 
@@ -73,9 +77,17 @@ class LostVM(LabError):
     """QEMU ended without the guest saying that it was done."""
 
 
-class Late(LostVM):
+class HostFailed(LostVM):
+    """What the host did to a guest says nothing of its kernel."""
+
+
+class Late(HostFailed):
     """The guest came up without a part of its machine, which a busy host had ready
     too late: the port that results leave by, or a CPU."""
+
+
+class Killed(HostFailed):
+    """QEMU was killed, and not by the lab: by the host, where memory ran out."""
 
 
 class GuestFailed(LabError):

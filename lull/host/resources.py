@@ -17,10 +17,19 @@ def available_mb(meminfo: str | None = None) -> int | None:
 
     None where it is not told.
     """
+    return _meminfo_mb("MemAvailable", meminfo)
+
+
+def total_mb(meminfo: str | None = None) -> int | None:
+    """MemTotal, likewise."""
+    return _meminfo_mb("MemTotal", meminfo)
+
+
+def _meminfo_mb(wanted: str, meminfo: str | None) -> int | None:
     text = Path("/proc/meminfo").read_text("ascii") if meminfo is None else meminfo
     for line in text.splitlines():
         name, _, rest = line.partition(":")
-        if name == "MemAvailable":
+        if name == wanted:
             return int(rest.split()[0]) // 1024
     return None
 

@@ -16,7 +16,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from lull.errors import GuestPanic, Late, LostVM, LullError, TimedOut, Unmet
+from lull.errors import (
+    GuestFailed,
+    GuestPanic,
+    HostFailed,
+    LostVM,
+    LullError,
+    TimedOut,
+    Unmet,
+)
 from lull.model import Check
 
 if TYPE_CHECKING:
@@ -69,6 +77,8 @@ class Judged:
     how: str
 
 
+_HANGS = re.compile(WAYS["hang"])
+
 #: The checks of a boot that came to its end, or what ended it.
 Ended = tuple[Check, ...] | LullError
 
@@ -85,15 +95,20 @@ def judge(trial: Trial, ended: Ended, said: tuple[Check, ...] = ()) -> Judged:
     """What a boot of the trial shows.
 
     ``said`` are the checks of a boot that something ended: one that was to be good
-    and is not is a verdict, whatever came after it.
+    and is not is a verdict, and so is one that shows the fault, whatever came after.
     """
     if trial.fault is None:
         for check in said:
             if not check.ok and check.name not in trial.fails:
                 return Judged(Result.FAIL, f"{check.name}: {check.text}\n{ended}")
+    elif shown := _shown(trial.fault, said):
+        return shown
     if isinstance(ended, GuestPanic):
         if trial.fault and _is_its(trial.fault, ended):
             return Judged(Result.PASS, f"the kernel: {ended.report}")
+        # The kernel has seen what else the host would see: that nothing goes on.
+        if trial.fault and _HANGS.match(ended.report):
+            return Judged(Result.NONE, str(ended))
         return Judged(Result.FAIL, str(ended))
     if isinstance(ended, LullError):
         return _ended_early(trial.fault, ended)
@@ -112,14 +127,15 @@ def _is_its(fault: Fault, panic: GuestPanic) -> bool:
 
 
 def _ended_early(fault: Fault | None, error: LullError) -> Judged:
-    """Where a hang, or a machine that is gone, is all that there is, only who was
-    to hold has failed: who lacks a safeguard may be slow, and gets another boot."""
+    """Where a hang, a machine that is gone or a probe that could not do its job is all
+    that there is, only who was to hold has failed: who lacks a safeguard may be slow,
+    and gets another boot."""
     said = str(error)
-    if isinstance(error, Unmet | Late):
+    if isinstance(error, Unmet | HostFailed):
         return Judged(Result.NONE, said)
     if fault and fault.guest and re.search(fault.guest, error.what):
         return Judged(Result.PASS, f"the probe: {error.what.splitlines()[0]}")
-    if fault and isinstance(error, TimedOut | LostVM):
+    if fault and isinstance(error, TimedOut | LostVM | GuestFailed):
         return Judged(Result.NONE, said)
     return Judged(Result.FAIL, said)
 
@@ -127,11 +143,17 @@ def _ended_early(fault: Fault | None, error: LullError) -> Judged:
 def _seen(fault: Fault, checks: tuple[Check, ...], said: str) -> Judged:
     if not checks:
         return Judged(Result.NONE, "no check was reported")
-    bad = [check for check in checks if not check.ok]
-    if not bad:
+    if all(check.ok for check in checks):
         return Judged(Result.LUCKY, said)
-    for check in bad:
+    return _shown(fault, checks) or Judged(
+        Result.FAIL, f"in a way that it must not:\n{said}"
+    )
+
+
+def _shown(fault: Fault, checks: tuple[Check, ...]) -> Judged | None:
+    """By a check that is bad as the fault makes it."""
+    for check in checks:
         pattern = fault.checks.get(check.name)
-        if pattern is not None and re.search(pattern, check.text):
+        if not check.ok and pattern is not None and re.search(pattern, check.text):
             return Judged(Result.PASS, f"{check.name}: {check.text}")
-    return Judged(Result.FAIL, f"in a way that it must not:\n{said}")
+    return None

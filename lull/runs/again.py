@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lull.errors import GuestPanic, Late
+from lull.errors import GuestPanic, HostFailed, Late, NoMemory
 from lull.kernels.record import Kernel
 from lull.model import Case, Clock, Job
 from lull.runs.boot import Boot, boot
@@ -16,6 +18,10 @@ from lull.vm.process import run_alone
 
 #: In so many boots in a row it was not the emulator.
 TRIES = 3
+
+#: For how long somebody else may have the memory, and how often to look.
+MEMORY_S = 300.0
+LOOK_S = 10.0
 
 
 async def boot_again(
@@ -32,9 +38,10 @@ async def boot_again(
     and at that of cpusets, which is turned off while the next case runs. Never
     where one thread runs both vCPUs: there it is a fault like any other. Nothing
     that such a boot has measured counts. And a host that is busy just then can
-    have the guest's devices ready too late.
+    have the guest's devices ready too late, kill QEMU, or lack memory for a while.
     """
     failed = 0
+    until = time.monotonic() + MEMORY_S
     while True:
         try:
             return await start()
@@ -43,11 +50,18 @@ async def boot_again(
             if not parallel or failed == TRIES or "Oops: int3" not in error.what:
                 raise
             why = "QEMU ran into an instruction that was being patched"
-        except Late:
+        except HostFailed as error:
             failed += 1
             if failed == TRIES:
                 raise
-            why = "the guest's devices were late"
+            late = isinstance(error, Late)
+            why = "the guest's devices were late" if late else "QEMU was killed"
+        except NoMemory as error:
+            if time.monotonic() > until:
+                raise
+            say(f"waiting for memory: {error.what}")
+            await asyncio.sleep(LOOK_S)
+            continue
         say(f"{why}: the same boot again")
 
 

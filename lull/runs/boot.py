@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lull.ask.job import job_text
-from lull.errors import LabError, Late
+from lull.errors import GuestFailed, LabError, Late
 from lull.host.files import repo_root
 from lull.kernels.record import Kernel
 from lull.model import Arm, Clock, Job
@@ -143,24 +143,25 @@ async def boot(
         parallel,
         arm=kernel.arm,
     )
-    outcome = await machine.run(
-        spec,
-        probe=build_probe(repo_root(), rooms).read_bytes(),
-        job=job_text(job),
-        folder=folder,
-        policy=TimeoutPolicy(scale=slowness),
-        allow=allow,
-        extra={**guest_files(job), **(extra or {})},
-        listener=machine.Listener(result=on_line),
-    )
-    stream = parse_stream(outcome.results, boot=number, seed=job.seed, arm=kernel.arm)
-    cpus = stream.hello.cpus if stream.hello else spec.cpus
-    if cpus < spec.cpus:
-        raise Late(
-            f"the guest came up with {cpus} of its {spec.cpus} CPUs",
-            where=str(folder),
-            hint="on a busy host they were late: run it again with less beside",
+    try:
+        outcome = await machine.run(
+            spec,
+            probe=build_probe(repo_root(), rooms).read_bytes(),
+            job=job_text(job),
+            folder=folder,
+            policy=TimeoutPolicy(scale=slowness),
+            allow=allow,
+            extra={**guest_files(job), **(extra or {})},
+            listener=machine.Listener(result=on_line),
         )
+    except GuestFailed:
+        # It may be for want of a CPU that the probe could not do its job.
+        _require_cpus(
+            parse_stream((folder / machine.RESULTS).read_bytes()), spec, folder
+        )
+        raise
+    stream = parse_stream(outcome.results, boot=number, seed=job.seed, arm=kernel.arm)
+    _require_cpus(stream, spec, folder)
     if stream.missing:
         raise LabError(
             f"{stream.missing} of {stream.announced} samples that the probe wrote "
@@ -168,3 +169,13 @@ async def boot(
             where=str(folder),
         )
     return Boot(outcome, stream)
+
+
+def _require_cpus(stream: Stream, spec: MachineSpec, folder: Path) -> None:
+    cpus = stream.hello.cpus if stream.hello else spec.cpus
+    if cpus < spec.cpus:
+        raise Late(
+            f"the guest came up with {cpus} of its {spec.cpus} CPUs",
+            where=str(folder),
+            hint="on a busy host they were late: run it again with less beside",
+        )

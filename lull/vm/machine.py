@@ -22,8 +22,8 @@ from pathlib import Path
 
 from qemu.qmp import EventListener, Message, QMPClient, QMPError, Runstate
 
-from lull.errors import CannotRun
-from lull.host.resources import available_mb
+from lull.errors import CannotRun, NoMemory
+from lull.host.resources import available_mb, total_mb
 from lull.vm.command import OVERHEAD_MB, QEMU, MachineSpec, Wiring, qemu_command
 from lull.vm.console import scan
 from lull.vm.cpio import initramfs
@@ -120,10 +120,11 @@ def require_qemu() -> None:
 
 
 def require_memory(need_mb: int) -> None:
-    """Raise CannotRun where fewer than ``need_mb`` MiB are free."""
-    free = available_mb()
+    """Raise NoMemory where fewer than ``need_mb`` MiB are free, and CannotRun where
+    the machine has no more."""
+    free, total = available_mb(), total_mb()
     if free is not None and free < need_mb:
-        raise CannotRun(
+        raise (NoMemory if total is not None and need_mb <= total else CannotRun)(
             f"the machine needs {need_mb} MiB of memory and {free} MiB are available",
             hint="end something that uses memory, or give the guest less",
         )

@@ -11,6 +11,7 @@ from pathlib import Path
 from lull.errors import (
     GuestFailed,
     GuestPanic,
+    Killed,
     Late,
     LostVM,
     LullError,
@@ -129,6 +130,12 @@ def failure(ending: Ending, findings: list[Finding], folder: Path) -> LullError 
             f"the guest came up without the port that results leave by{below}",
             where=where,
             hint="on a busy host its devices were late: run it again with less beside",
+        )
+    if ending.returncode == -signal.SIGKILL:
+        return Killed(
+            f"QEMU was {_status(ending.returncode)}{below}",
+            where=where,
+            hint="where memory ran out the kernel's log says so: dmesg",
         )
     if ending.returncode != 0 or not said.done:
         complaint = tail(ending.stderr, 5)

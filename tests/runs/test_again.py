@@ -9,7 +9,8 @@ from typing import cast
 
 import pytest
 
-from lull.errors import GuestPanic, Late, LullError
+from lull.errors import GuestPanic, Killed, Late, LullError, NoMemory
+from lull.runs import again
 from lull.runs.again import boot_again
 from lull.runs.boot import Boot
 
@@ -46,6 +47,27 @@ def test_a_guest_whose_devices_were_late_is_tried_again() -> None:
     assert asyncio.run(boot_again(start, said.append, parallel=True)) is DONE
     assert len(starts) == 2
     assert "late" in said[0]
+
+
+def test_a_guest_that_the_host_has_killed_is_tried_again() -> None:
+    said: list[str] = []
+    starts, start = starter(Killed("QEMU was killed"))
+    assert asyncio.run(boot_again(start, said.append)) is DONE
+    assert len(starts) == 2 and "killed" in said[0]
+
+
+def test_memory_that_somebody_has_for_a_while_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(again, "LOOK_S", 0.0)
+    said: list[str] = []
+    starts, start = starter(*[NoMemory("9 MiB are available")] * 5)
+    assert asyncio.run(boot_again(start, said.append)) is DONE
+    assert len(starts) == 6 and "waiting for memory: 9 MiB" in said[0]
+    monkeypatch.setattr(again, "MEMORY_S", -1.0)
+    _, start = starter(NoMemory("9 MiB are available"))
+    with pytest.raises(NoMemory):
+        asyncio.run(boot_again(start, said.append))
 
 
 @pytest.mark.parametrize(("faults", "times"), [((INT3,) * 3, 3), ((OTHER,), 1)])

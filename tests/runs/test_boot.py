@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from lull.errors import LabError, Late
+from lull.errors import GuestFailed, LabError, Late, LullError
 from lull.kernels.record import Kernel
 from lull.model import Arm, Clock, Job
 from lull.runs import boot as boot_module
@@ -19,8 +19,16 @@ DONE = '{"t":"done","samples":%d,"ok":true}\n'
 HELLO = '{"t":"hello","probe":1,"kernel":"6.12.117","cpus":%d,"features":{}}\n'
 
 
-def booted(results: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Boot:
+def booted(
+    results: str,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    ends: LullError | None = None,
+) -> Boot:
     async def run(spec: object, **more: object) -> SimpleNamespace:
+        (folder / boot_module.machine.RESULTS).write_text(results)
+        if ends:
+            raise ends
         return SimpleNamespace(results=results.encode())
 
     monkeypatch.setattr(boot_module.machine, "run", run)
@@ -44,6 +52,11 @@ def test_a_cpu_that_came_too_late_is_no_verdict(
     with pytest.raises(Late, match="1 of its 2 CPUs"):
         booted(HELLO % 1 + DONE % 0, tmp_path, monkeypatch)
     assert booted(HELLO % 2 + DONE % 0, tmp_path, monkeypatch).stream.done
+    # Nor can the probe bring it up again, and says so.
+    with pytest.raises(Late, match="1 of its 2 CPUs"):
+        booted(HELLO % 1, tmp_path, monkeypatch, GuestFailed("no CPU 1"))
+    with pytest.raises(GuestFailed, match="no CPU 1"):
+        booted(HELLO % 2, tmp_path, monkeypatch, GuestFailed("no CPU 1"))
 
 
 def test_samples_that_did_not_arrive_are_missed(

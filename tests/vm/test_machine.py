@@ -14,7 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from lull.errors import CannotRun, GuestFailed, GuestPanic, LostVM, TimedOut
+from lull.errors import (
+    CannotRun,
+    GuestFailed,
+    GuestPanic,
+    LostVM,
+    NoMemory,
+    TimedOut,
+)
 from lull.host.resources import available_mb
 from lull.model import Clock
 from lull.vm import machine
@@ -302,10 +309,15 @@ def test_insn_follows_the_seed_and_not_the_load_of_the_host(boot: Boot) -> None:
     assert first.results != other.results
 
 
-def test_too_little_memory_is_told_with_figures() -> None:
+def test_too_little_memory_is_told_with_figures(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     with pytest.raises(CannotRun, match=r"needs 999999999 MiB .* \d+ MiB are avail"):
         require_memory(999_999_999)
     require_memory(1)
+    monkeypatch.setattr(machine, "available_mb", lambda: 0)
+    with pytest.raises(NoMemory):
+        require_memory(1)
     assert available_mb("MemTotal: 9 kB\nMemAvailable:   2048000 kB\n") == 2000
     assert available_mb("MemTotal: 9 kB\n") is None
 

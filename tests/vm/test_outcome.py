@@ -11,6 +11,7 @@ import pytest
 from lull.errors import (
     GuestFailed,
     GuestPanic,
+    Killed,
     Late,
     LostVM,
     LullError,
@@ -81,7 +82,7 @@ def test_a_bug_is_told_before_the_hang_it_caused(recorded: dict[str, bytes]) -> 
         ({"results": HELLO + ERROR + DONE}, GuestFailed, 125, "zfree: no zram"),
         ({"results": HELLO}, LostVM, 125, "had not said that it was done"),
         ({"results": HELLO + DONE[:-4]}, LostVM, 125, "status 0"),
-        ({"results": HELLO, "returncode": -9}, LostVM, 125, "killed by SIGKILL"),
+        ({"results": HELLO, "returncode": -9}, Killed, 125, "killed by SIGKILL"),
         ({"returncode": 1, "stderr": b"no KVM\n"}, LostVM, 125, "says: no KVM"),
         (
             {"results": b"", "console": GOOD.console + NO_PORT},
