@@ -20,7 +20,10 @@ from lull.runs.samples import parse_stream
 from lull.vm.machine import RESULTS
 
 #: Boots of a trial: who misses a fault by luck, or had no verdict, gets another.
-TRIES = 3
+TRIES = 6
+
+#: Of these so many at most that end by a time limit, which takes minutes.
+HANGS = 3
 
 #: What leaves the question open: another boot may answer it.
 _OPEN = frozenset({Result.LUCKY, Result.NONE})
@@ -51,7 +54,7 @@ async def attempt(
     another one.
     """
     begun = time.monotonic()
-    number = 0
+    number = hung = 0
     while True:
         job = trial.job(size, seed + number)
         place = folder / f"boot-{number}"
@@ -72,8 +75,9 @@ async def attempt(
         except (GuestPanic, GuestFailed, LostVM, TimedOut) as error:
             ended = error
             said = _said(place)
+            hung += isinstance(error, TimedOut)
         judged = judge(trial, ended, said)
-        if number == tries or judged.result not in _OPEN:
+        if judged.result not in _OPEN or number == tries or hung == HANGS:
             break
         say(f"{trial.id}: {judged.result} in boot {number}: {judged.how}")
     return Attempt(
