@@ -66,12 +66,13 @@ void safety_sleep(void)
 
 void gate_pass(struct gate *gate)
 {
-	if (!gate->closed)
-		return;
-	__atomic_add_fetch(&gate->waiting, 1, __ATOMIC_SEQ_CST);
-	while (gate->closed)
-		usleep(100);
-	__atomic_sub_fetch(&gate->waiting, 1, __ATOMIC_SEQ_CST);
+	/* It may be closed anew before who waits is no longer counted. */
+	while (gate->closed) {
+		__atomic_add_fetch(&gate->waiting, 1, __ATOMIC_SEQ_CST);
+		while (gate->closed)
+			usleep(100);
+		__atomic_sub_fetch(&gate->waiting, 1, __ATOMIC_SEQ_CST);
+	}
 }
 
 void gate_close(struct gate *gate, int n)

@@ -224,7 +224,7 @@ static int threads_round(const struct job_case *c, const char *mode, struct samp
 	if (start_process(c) < 0 || unrest_start(c) < 0)
 		return -1;
 	for (i = 0; (i < moves || (!enough() && i < moves * PATIENCE)) && !error && !behind &&
-		    check_interrupted() == 0; i++) {
+		    !wrong && check_interrupted() == 0; i++) {
 		struct cgroup *from = &groups[(i + 1) & 1], *to = &groups[i & 1];
 
 		if (!whole)

@@ -26,7 +26,7 @@ static struct tree tree;
  * before the first grandchild, so that all parents are before the second children.
  * The last device keeps the walk from coming to any of them meanwhile.
  */
-static char *families(unsigned int n)
+static char *families(unsigned int n, unsigned int last_us)
 {
 	struct description d;
 
@@ -40,7 +40,7 @@ static char *families(unsigned int n)
 			i, i, i, i, i);
 	for (unsigned int i = 0; i < n; i++)
 		fprintf(d.out, "device first%u async parent=p%u suspend=0\n", i, i);
-	fputs("device last suspend=1000000\n", d.out);
+	fprintf(d.out, "device last suspend=%u\n", last_us);
 	return description_close(&d);
 }
 
@@ -53,7 +53,8 @@ static int blocked_setup(const struct job_case *c)
 		return -1;
 	if (watchdog_start((int)job_number(c, "limit")) < 0)
 		return -1;
-	text = families((unsigned int)job_number(c, "families"));
+	text = families((unsigned int)job_number(c, "families"),
+			(unsigned int)job_number(c, "last_us"));
 	if (!text)
 		return -1;
 	ret = tree_load(&tree, text);
@@ -89,6 +90,8 @@ static const struct workload_param blocked_params[] = {
 	{ "families", "600" },
 	{ "disable", "none" },
 	{ "hop", "0" },
+	/* For how long the walk does not come: on a slow host workers take longer. */
+	{ "last_us", "1000000" },
 	{ "limit", "0" }, /* seconds for all modes, then a panic; 0: none */
 	{ 0 },
 };

@@ -174,6 +174,9 @@ int race_verdict(const struct job_case *c, const char *name, const char *mode, u
 {
 	bool expected = job_number(c, "expect");
 
+	/* Who lacks a safeguard may have been lucky: that is no verdict. */
+	if (expected && !got)
+		return fail(STATUS_UNMET, name, "%s: nothing of what was expected", mode);
 	if (lull_check("freeze", "overdue"))
 		return fail(STATUS_UNMET, name, "who was held was not let go in time");
 	return inject_verdict(c, name, mode, !!got == expected, ": %llu seen, %s expected",

@@ -161,6 +161,8 @@ static int fz9_try(const struct job_case *c, struct sample *s, void (*body)(void
 	    freezer_cycle(s, false) < 0)
 		return -1;
 	inject_number("freeze", "thaw_between", 0);
+	if (thaw_between && !lull_check("freeze", "thawed_between"))
+		return fail(STATUS_UNMET, "FZ9", "nobody was thawed: the test tested nothing");
 	/* A thaw behind the cgroup's back is none of the task's doing. */
 	*stayed = thaw_between || !race_moves(200);
 	if (cgroup_set(&race_cgroup, "freezer.state", "THAWED") < 0)

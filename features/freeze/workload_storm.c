@@ -19,12 +19,14 @@
 #include "freezer.h"
 #include "helper.h"
 #include "inject.h"
+#include "knob.h"
 #include "lull.h"
 #include "race.h"
 #include "unrest.h"
 #include "util.h"
 
 #define EXEC_NAME "lull-storm-exec"
+#define STORM_LIMIT_MS "120000"
 /* More cycles than asked for, until what goes on beside them has been met. */
 #define PATIENCE 60
 
@@ -161,7 +163,8 @@ static int storm_setup(const struct job_case *c)
 {
 	if (!job_number(c, "cycles"))
 		return fail(STATUS_USAGE, "cycles", "a storm takes at least one cycle");
-	if (freezer_prepare() < 0)
+	/* A host that stands still is given up by the lab, and not by the freezer. */
+	if (freezer_prepare() < 0 || knob_write(FREEZE_TIMEOUT, STORM_LIMIT_MS) < 0)
 		return -1;
 	if (job_number(c, "umh") && helper_install() < 0)
 		return -1;

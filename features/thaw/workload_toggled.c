@@ -114,6 +114,8 @@ static int toggled_round(const struct job_case *c, const char *mode, struct samp
 	}
 	toggled_end();
 	sample_add(s, "rested", f.rested);
+	if (!f.faults && !f.rested)
+		return fail(STATUS_UNMET, "toggled", "in no cycle was the cgroup frozen after it");
 	return inject_verdict(c, "FZ9", mode, !f.faults,
 			      ": %llu cycles, %u with the cgroup frozen after it%s%s %s",
 			      (unsigned long long)i, f.rested, f.faults ? ": " : "",

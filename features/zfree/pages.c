@@ -122,7 +122,7 @@ int pages_out(const struct pages *pages)
 
 	if (out >= pages->bytes)
 		return 0;
-	fail(STATUS_FAILED, "MADV_PAGEOUT", "%llu of %llu KiB went out",
+	fail(STATUS_UNMET, "MADV_PAGEOUT", "%llu of %llu KiB went out",
 	     (unsigned long long)out / 1024, (unsigned long long)pages->bytes / 1024);
 	return fail_hint("is the swap large enough, and memory for what it holds?");
 }

@@ -223,9 +223,11 @@ static void start_all(uint64_t order, void *arg, struct crew_answer *answer)
 		if (pid)
 			continue;
 		crew_member(boss);
-		if (other)
-			other->run();
-		worker(c, answer->done << 32);
+		if (!other)
+			worker(c, answer->done << 32);
+		other->run();
+		/* Who cannot do it does nothing else. */
+		_exit(1);
 	}
 }
 
@@ -244,18 +246,17 @@ static int churn_setup(const struct job_case *c)
 static bool nothing_left(const struct job_case *c, const struct zram_stat *fresh,
 			 const struct zram_stat *stat, uint64_t missed)
 {
-	/* What was missed stays until its slot is written again. */
-	uint64_t room = missed * PAGE_BYTES;
+	uint64_t more = stat->orig_data_size - fresh->orig_data_size;
 	/* The header itself may have been written back. */
 	bool back = job_number(c, "writeback");
 
 	if (!missed && !back)
 		return !memcmp(stat, fresh, sizeof(*stat));
-	return stat->orig_data_size >= fresh->orig_data_size &&
-	       stat->orig_data_size <= fresh->orig_data_size + room &&
+	/* What was missed stays until its slot is written again. */
+	return more <= missed * PAGE_BYTES &&
 	       (back || stat->compr_data_size >= fresh->compr_data_size) &&
-	       stat->compr_data_size <= fresh->compr_data_size + room &&
-	       (missed || stat->mem_used_total <= fresh->mem_used_total);
+	       stat->compr_data_size <= fresh->compr_data_size + more &&
+	       (more || stat->mem_used_total <= fresh->mem_used_total);
 }
 
 static int report(const struct job_case *c, const char *mode, const struct zram_stat *fresh,
@@ -287,14 +288,22 @@ static bool shared_enough(const struct job_case *c)
 	return !job_number(c, "sharers") || sharers_enough();
 }
 
-static bool cut_enough(const struct job_case *c)
+/* Of what has to happen, and how often the parameter says, what has not; or NULL. */
+static const char *lacking(const struct job_case *c)
 {
-	return !job_number(c, "cuts") || lull_stat("zfree", "cuts") >= job_number(c, "cuts");
-}
+	static const char *const counted[] = { "cuts", "waits", "batches" };
+	uint64_t wanted = job_number(c, "misses"), missed;
 
-static bool waited_enough(const struct job_case *c)
-{
-	return !job_number(c, "waits") || lull_stat("zfree", "waits") >= job_number(c, "waits");
+	for (unsigned int i = 0; i < ARRAY_SIZE(counted); i++) {
+		if (job_number(c, counted[i]) &&
+		    lull_stat("zfree", counted[i]) < job_number(c, counted[i]))
+			return counted[i];
+	}
+	if (wanted && (zram_missed(&zram, &missed) < 0 || missed < wanted))
+		return "misses";
+	if (job_number(c, "readers") && !tally->read)
+		return "readers";
+	return NULL;
 }
 
 /* Until so many areas were read back: a slow machine takes longer. */
@@ -304,7 +313,7 @@ static int wait_checked(const struct job_case *c)
 
 	while ((tally->checked < checks ||
 		(tally->checked < checks * PATIENCE &&
-		 !(shared_enough(c) && cut_enough(c) && waited_enough(c)))) &&
+		 (lacking(c) || !shared_enough(c)))) &&
 	       !tally->wrong && check_interrupted() >= 0) {
 		if (tally->checked != before)
 			since = now_ns();
@@ -315,18 +324,6 @@ static int wait_checked(const struct job_case *c)
 		sleep_ms(10);
 	}
 	return check_interrupted();
-}
-
-static int enough_happened(const struct job_case *c)
-{
-	if (!waited_enough(c))
-		return fail(STATUS_UNMET, "churn", "nobody came to a group that was being freed, in %"
-			    PRIu64 " pages read from the device", tally->read);
-	if (!cut_enough(c))
-		return fail(STATUS_UNMET, "churn", "%" PRIu64
-			    " runs went from one cluster into the next",
-			    lull_stat("zfree", "cuts"));
-	return 0;
 }
 
 static int enough_shared(const struct job_case *c)
@@ -349,6 +346,7 @@ static int churn_round(const struct job_case *c, const char *mode, struct sample
 		.backing = job_number(c, "writeback") ? SLOW_DEVICE : NULL,
 		.rotates = job_number(c, "rotates"),
 	};
+	const char *lack;
 	uint64_t missed;
 	int ret;
 
@@ -370,9 +368,11 @@ static int churn_round(const struct job_case *c, const char *mode, struct sample
 	if (!ret)
 		ret = report(c, mode, &fresh, &stat, missed);
 	sample_add(s, "checked", (double)tally->checked);
+	lack = lacking(c);
 	zram_stop(&zram);
-	if (!ret)
-		ret = enough_happened(c);
+	if (!ret && lack)
+		ret = fail(STATUS_UNMET, "churn", "too few %s in %" PRIu64 " areas read back", lack,
+			   tally->checked);
 	return ret ? ret : enough_shared(c);
 }
 
@@ -394,6 +394,10 @@ static const struct workload_param churn_params[] = {
 	{ "sharers", "0" },
 	/* Of runs of slots so many have to be cut where a cluster ends. */
 	{ "cuts", "0" },
+	/* So many batches have to be given back. */
+	{ "batches", "0" },
+	/* So often a slot has to be locked just when it would be freed. */
+	{ "misses", "0" },
 	/* With little of it slots are taken and given without their caches. */
 	{ "spare_mb", "2" },
 	{ "compact", "1" },

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "crew.h"
@@ -24,6 +25,8 @@
 #define SWITCH "/sys/module/lull/parameters/zfree"
 #define ROOM_KB 4096
 #define BYTES ((size_t)1 << 20)
+/* What one page table maps. */
+#define TABLE ((size_t)2 << 20)
 #define ROOM (ROOM_KB / 4)
 /* LULL_ZFREE_BATCH: who frees waits at the last slot of a group. */
 #define GROUP_SLOTS 64
@@ -35,7 +38,7 @@ static struct zram zram = ZRAM_NONE;
 static pid_t owner;
 static char *page;
 static volatile struct shared {
-	bool out, go, gone;
+	bool out, go, gone, stuck;
 } *shared;
 
 static int lingers_setup(const struct job_case *c)
@@ -47,13 +50,28 @@ static int lingers_setup(const struct job_case *c)
 	return shared ? inject_case(c) : -1;
 }
 
+/*
+ * In one page table: its slots are then freed without a pause of RCU between them, which
+ * would let the mode become another in the middle.
+ */
+static char *in_one_table(void)
+{
+	char *start = mmap(NULL, 2 * TABLE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (start == MAP_FAILED)
+		return NULL;
+	start += -(uintptr_t)start & (TABLE - 1);
+	return mprotect(start, BYTES, PROT_READ | PROT_WRITE) < 0 ? NULL : start;
+}
+
 /* Whose memory it is. */
 static void owner_main(void)
 {
-	struct pages pages = { 0 };
+	struct pages pages = { .start = in_one_table(), .bytes = BYTES, .seed = 1 };
 
-	if (pages_make(&pages, BYTES, 1) < 0 || pages_out(&pages) < 0)
-		_exit(1);
+	if (pages.start)
+		pages_fill(&pages);
+	shared->stuck = !pages.start || pages_out(&pages) < 0;
 	shared->out = true;
 	while (!shared->go)
 		sleep_ms(READY_STEP_MS);
@@ -92,6 +110,8 @@ static int try_once(int fd, const char *mode, bool *found)
 		return -1;
 	while (!shared->out && check_interrupted() >= 0)
 		sleep_ms(READY_STEP_MS);
+	if (shared->stuck)
+		return fail(STATUS_UNMET, "lingers", "the memory did not go out");
 	slot = first_slot(fd);
 	if (lull_stats_clear("zfree") < 0)
 		return -1;
