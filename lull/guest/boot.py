@@ -212,7 +212,8 @@ async def _live(
         except TimeoutError:
             gave_up = f"not done in {limit:.0f} s"
         finally:
-            if process.returncode is None:
+            killed = process.returncode is None
+            if killed:
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
                 await process.wait()
@@ -222,6 +223,7 @@ async def _live(
         stderr=log.read_bytes(),
         returncode=process.returncode or 0,
         gave_up=gave_up,
+        killed=killed,
         reason="",
         events=(),
     )

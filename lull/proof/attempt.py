@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from lull.errors import GuestFailed, GuestPanic, LostVM, TimedOut
+from lull.errors import GuestFailed, GuestPanic, LostVM, TimedOut, Unmet
 from lull.host.files import cache_root, slug
 from lull.kernels.record import Kernel
 from lull.model import Check, Record
@@ -22,8 +22,8 @@ from lull.vm.machine import RESULTS
 #: Boots of a trial: who misses a fault by luck, or had no verdict, gets another.
 TRIES = 6
 
-#: Of these so many at most that end by a time limit, which takes minutes.
-HANGS = 3
+#: Of these so many at most that hang or that the host has ended, which takes minutes.
+DEAR = 3
 
 #: What leaves the question open: another boot may answer it.
 _OPEN = frozenset({Result.LUCKY, Result.NONE})
@@ -54,7 +54,7 @@ async def attempt(
     another one.
     """
     begun = time.monotonic()
-    number = hung = 0
+    number = dear = 0
     while True:
         job = trial.job(size, seed + number)
         place = folder / f"boot-{number}"
@@ -75,9 +75,10 @@ async def attempt(
         except (GuestPanic, GuestFailed, LostVM, TimedOut) as error:
             ended = error
             said = _said(place)
-            hung += isinstance(error, TimedOut)
         judged = judge(trial, ended, said)
-        if judged.result not in _OPEN or number == tries or hung == HANGS:
+        if judged.result is Result.NONE and not isinstance(ended, Unmet):
+            dear += 1
+        if judged.result not in _OPEN or number == tries or dear == DEAR:
             break
         say(f"{trial.id}: {judged.result} in boot {number}: {judged.how}")
     return Attempt(

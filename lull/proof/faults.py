@@ -95,23 +95,22 @@ def judge(trial: Trial, ended: Ended, said: tuple[Check, ...] = ()) -> Judged:
     """What a boot of the trial shows.
 
     ``said`` are the checks of a boot that something ended: one that was to be good
-    and is not is a verdict, and so is one that shows the fault, whatever came after.
+    and is not is a verdict, whatever came after it. One that shows the fault is one
+    where nothing but a hang or an error of the probe came after it.
     """
     if trial.fault is None:
         for check in said:
             if not check.ok and check.name not in trial.fails:
                 return Judged(Result.FAIL, f"{check.name}: {check.text}\n{ended}")
-    elif shown := _shown(trial.fault, said):
-        return shown
     if isinstance(ended, GuestPanic):
         if trial.fault and _is_its(trial.fault, ended):
             return Judged(Result.PASS, f"the kernel: {ended.report}")
         # The kernel has seen what else the host would see: that nothing goes on.
         if trial.fault and _HANGS.match(ended.report):
-            return Judged(Result.NONE, str(ended))
+            return _shown(trial.fault, said) or Judged(Result.NONE, str(ended))
         return Judged(Result.FAIL, str(ended))
     if isinstance(ended, LullError):
-        return _ended_early(trial.fault, ended)
+        return _ended_early(trial.fault, ended, said)
     text = "\n".join(f"{c.name}: {'' if c.ok else 'not '}ok: {c.text}" for c in ended)
     if trial.fault:
         return _seen(trial.fault, ended, text)
@@ -126,7 +125,9 @@ def _is_its(fault: Fault, panic: GuestPanic) -> bool:
     return bool(fault.kernel and known_ways(fault.kernel).match(panic.report))
 
 
-def _ended_early(fault: Fault | None, error: LullError) -> Judged:
+def _ended_early(
+    fault: Fault | None, error: LullError, checks: tuple[Check, ...]
+) -> Judged:
     """Where a hang, a machine that is gone or a probe that could not do its job is all
     that there is, only who was to hold has failed: who lacks a safeguard may be slow,
     and gets another boot."""
@@ -136,7 +137,7 @@ def _ended_early(fault: Fault | None, error: LullError) -> Judged:
     if fault and fault.guest and re.search(fault.guest, error.what):
         return Judged(Result.PASS, f"the probe: {error.what.splitlines()[0]}")
     if fault and isinstance(error, TimedOut | LostVM | GuestFailed):
-        return Judged(Result.NONE, said)
+        return _shown(fault, checks) or Judged(Result.NONE, said)
     return Judged(Result.FAIL, said)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lull.errors import GuestPanic, HostFailed, Late, NoMemory
+from lull.errors import GuestPanic, Late, NoMemory
 from lull.kernels.record import Kernel
 from lull.model import Case, Clock, Job
 from lull.runs.boot import Boot, boot
@@ -38,10 +38,10 @@ async def boot_again(
     and at that of cpusets, which is turned off while the next case runs. Never
     where one thread runs both vCPUs: there it is a fault like any other. Nothing
     that such a boot has measured counts. And a host that is busy just then can
-    have the guest's devices ready too late, kill QEMU, or lack memory for a while.
+    have the guest's devices ready too late, or lack memory for a while.
     """
     failed = 0
-    until = time.monotonic() + MEMORY_S
+    until: float | None = None
     while True:
         try:
             return await start()
@@ -50,13 +50,13 @@ async def boot_again(
             if not parallel or failed == TRIES or "Oops: int3" not in error.what:
                 raise
             why = "QEMU ran into an instruction that was being patched"
-        except HostFailed as error:
+        except Late:
             failed += 1
             if failed == TRIES:
                 raise
-            late = isinstance(error, Late)
-            why = "the guest's devices were late" if late else "QEMU was killed"
+            why = "the guest's devices were late"
         except NoMemory as error:
+            until = until or time.monotonic() + MEMORY_S
             if time.monotonic() > until:
                 raise
             say(f"waiting for memory: {error.what}")

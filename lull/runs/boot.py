@@ -155,10 +155,11 @@ async def boot(
             listener=machine.Listener(result=on_line),
         )
     except GuestFailed:
-        # It may be for want of a CPU that the probe could not do its job.
-        _require_cpus(
-            parse_stream((folder / machine.RESULTS).read_bytes()), spec, folder
-        )
+        said = parse_stream((folder / machine.RESULTS).read_bytes())
+        # For want of a CPU the probe may not be able to do its job; but what it has
+        # found wrong before is not to be lost.
+        if all(check.ok for check in said.checks):
+            _require_cpus(said, spec, folder)
         raise
     stream = parse_stream(outcome.results, boot=number, seed=job.seed, arm=kernel.arm)
     _require_cpus(stream, spec, folder)

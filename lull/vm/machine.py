@@ -206,7 +206,7 @@ class _Life:
             try:
                 await self._follow(process, qmp)
             finally:
-                await _kill(process)
+                killed = await _kill(process)
         finally:
             await _hang_up(qmp)
         self._look()
@@ -216,6 +216,7 @@ class _Life:
             stderr=log.read_bytes(),
             returncode=process.returncode or 0,
             gave_up=self._gave_up,
+            killed=killed,
             reason=self._reason(),
             events=tuple(str(event.get("event", "")) for event in self._events()),
         )
@@ -308,8 +309,11 @@ async def _hang_up(qmp: QMPClient) -> None:
         await qmp.disconnect()
 
 
-async def _kill(process: asyncio.subprocess.Process) -> None:
-    if process.returncode is None:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        await process.wait()
+async def _kill(process: asyncio.subprocess.Process) -> bool:
+    """End QEMU where it has not ended; whether that was so."""
+    if process.returncode is not None:
+        return False
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    await process.wait()
+    return True

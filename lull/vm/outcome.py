@@ -50,7 +50,8 @@ class Ending:
     console: bytes
     stderr: bytes
     returncode: int
-    gave_up: str | None  #: why the lab ended it, where it did
+    gave_up: str | None  #: why the lab gave it up, where it did
+    killed: bool  #: whether the lab killed QEMU, for whatever reason
     reason: str
     events: tuple[str, ...]  #: names of QEMU's events, in order
 
@@ -131,7 +132,7 @@ def failure(ending: Ending, findings: list[Finding], folder: Path) -> LullError 
             where=where,
             hint="on a busy host its devices were late: run it again with less beside",
         )
-    if ending.returncode == -signal.SIGKILL:
+    if ending.returncode == -signal.SIGKILL and not ending.killed:
         return Killed(
             f"QEMU was {_status(ending.returncode)}{below}",
             where=where,

@@ -14,7 +14,7 @@ from lull.errors import CannotRun, GuestFailed, LullError, TimedOut, Unmet
 from lull.kernels.record import Kernel
 from lull.model import Check
 from lull.proof import attempt as attempt_module
-from lull.proof.attempt import HANGS, TRIES, Attempt, attempt
+from lull.proof.attempt import DEAR, TRIES, Attempt, attempt
 from lull.proof.faults import Result
 from lull.proof.trial import Size, Trial
 
@@ -71,7 +71,7 @@ def tried(
         (BROKEN, [GOOD, BAD], Result.PASS),
         (BROKEN, [GOOD, TimedOut("slow"), BAD], Result.PASS),
         (BROKEN, [GOOD] * TRIES, Result.LUCKY),
-        (BROKEN, [TimedOut("slow")] * HANGS, Result.NONE),
+        (BROKEN, [TimedOut("slow")] * DEAR, Result.NONE),
     ],
 )
 def test_only_an_open_question_gets_another_boot(

@@ -108,10 +108,31 @@ def test_a_check_that_was_bad_is_not_forgotten_by_what_came_later() -> None:
     assert judge(INTACT, later, (good,)).result is Result.NONE
     assert judge(INTACT, later, (good, bad)).result is Result.FAIL
     assert judge(INTACT, later, (good, check("B", False))).result is Result.NONE
-    # And a fault that was seen is seen.
-    assert judge(broken(checks={"A": "behind"}), later, (bad,)).result is Result.PASS
-    assert judge(broken(checks={"A": "early"}), later, (bad,)).result is Result.NONE
-    assert judge(broken(checks={"A": "behind"}), later, (good,)).result is Result.NONE
+    assert judge(broken(checks={"A": ""}), later, (bad,)).result is Result.NONE
+
+
+STALL = panic("rcu: INFO: rcu_sched self-detected stall")
+WARNING = panic("WARNING: CPU: 1 PID: 1 at fs/x.c:1 f+0x1/2")
+
+
+@pytest.mark.parametrize(
+    ("error", "result"),
+    [
+        (GuestFailed("cannot be killed"), Result.PASS),
+        (TimedOut("hang"), Result.PASS),
+        (STALL, Result.PASS),
+        # Before or after: nobody knows what of it is the fault's.
+        (WARNING, Result.FAIL),
+        (Unmet("nobody forked"), Result.NONE),
+        (Killed("by the host"), Result.NONE),
+    ],
+)
+def test_a_fault_that_was_told_is_told(error: LullError, result: Result) -> None:
+    bad, good = check("A", False, "left behind"), check("A", True)
+    trial = broken(checks={"A": "behind"})
+    assert judge(trial, error, (good, bad)).result is result
+    for said in ((good,), (check("A", False, "early"),), ()):
+        assert judge(trial, error, said).result is not Result.PASS
 
 
 #: A fault of memory that was once missed: freed twice, and told by a spinlock.

@@ -9,7 +9,7 @@ from typing import cast
 
 import pytest
 
-from lull.errors import GuestPanic, Killed, Late, LullError, NoMemory
+from lull.errors import GuestPanic, Late, LullError, NoMemory
 from lull.runs import again
 from lull.runs.again import boot_again
 from lull.runs.boot import Boot
@@ -47,13 +47,6 @@ def test_a_guest_whose_devices_were_late_is_tried_again() -> None:
     assert asyncio.run(boot_again(start, said.append, parallel=True)) is DONE
     assert len(starts) == 2
     assert "late" in said[0]
-
-
-def test_a_guest_that_the_host_has_killed_is_tried_again() -> None:
-    said: list[str] = []
-    starts, start = starter(Killed("QEMU was killed"))
-    assert asyncio.run(boot_again(start, said.append)) is DONE
-    assert len(starts) == 2 and "killed" in said[0]
 
 
 def test_memory_that_somebody_has_for_a_while_is_waited_for(

@@ -16,6 +16,7 @@ from lull.runs.boot import Boot, boot
 from lull.vm.process import run_alone
 
 DONE = '{"t":"done","samples":%d,"ok":true}\n'
+BAD = '{"t":"check","case":0,"name":"FZ5","ok":false,"text":"3 escapes"}\n'
 HELLO = '{"t":"hello","probe":1,"kernel":"6.12.117","cpus":%d,"features":{}}\n'
 
 
@@ -55,6 +56,9 @@ def test_a_cpu_that_came_too_late_is_no_verdict(
     # Nor can the probe bring it up again, and says so.
     with pytest.raises(Late, match="1 of its 2 CPUs"):
         booted(HELLO % 1, tmp_path, monkeypatch, GuestFailed("no CPU 1"))
+    # But what it has found wrong before that is not lost by another boot.
+    with pytest.raises(GuestFailed, match="no CPU 1"):
+        booted(HELLO % 1 + BAD, tmp_path, monkeypatch, GuestFailed("no CPU 1"))
     with pytest.raises(GuestFailed, match="no CPU 1"):
         booted(HELLO % 2, tmp_path, monkeypatch, GuestFailed("no CPU 1"))
 

@@ -25,7 +25,7 @@ HELLO = b'{"t":"hello","probe":1}\n'
 DONE = b'{"t":"done","samples":0,"ok":true}\n'
 ERROR = b'{"t":"error","what":"no zram","where":"zfree","hint":""}\n'
 NO_PORT = b"probe: no virtio port lull.results\n"
-GOOD = Ending(HELLO + DONE, b"[    1.000000] fine\n", b"", 0, None, "x", ())
+GOOD = Ending(HELLO + DONE, b"[    1.000000] fine\n", b"", 0, None, False, "x", ())
 FOLDER = Path("/run/boot-1")
 
 
@@ -83,6 +83,8 @@ def test_a_bug_is_told_before_the_hang_it_caused(recorded: dict[str, bytes]) -> 
         ({"results": HELLO}, LostVM, 125, "had not said that it was done"),
         ({"results": HELLO + DONE[:-4]}, LostVM, 125, "status 0"),
         ({"results": HELLO, "returncode": -9}, Killed, 125, "killed by SIGKILL"),
+        # By the lab, where the guest did not power off.
+        ({"returncode": -9, "killed": True}, LostVM, 125, "killed by SIGKILL"),
         ({"returncode": 1, "stderr": b"no KVM\n"}, LostVM, 125, "says: no KVM"),
         (
             {"results": b"", "console": GOOD.console + NO_PORT},
