@@ -12,7 +12,7 @@ from types import FrameType
 import pytest
 from hypothesis import HealthCheck, settings
 
-from lull.vm.process import sigterm_unwinds
+from lull.host.process import sigterm_unwinds
 
 pytest_plugins = ("lull.proof.plugin", "lull.proof.ktap_plugin", "pytester")
 

@@ -32,6 +32,7 @@ from lull.graph.cli import graph_command
 from lull.graph.fit_cli import fit_command
 from lull.guest.cli import app as guest_app
 from lull.host.files import shown_path, write_output
+from lull.host.process import sigterm_unwinds
 from lull.host.progress import open_progress
 from lull.kernels.bases import DEFAULT_BASE, Base, base_names, load_base
 from lull.kernels.cli import app as kernel_app
@@ -376,9 +377,11 @@ def _options(
 
 
 def main() -> None:
-    """The entry point: every error becomes a message and a status."""
+    """The entry point: every error becomes a message and a status, and SIGTERM an
+    end with all that was begun cleaned up."""
     try:
-        app()
+        with sigterm_unwinds():
+            app()
     except LullError as error:
         print(f"lull: {error}", file=sys.stderr)
         sys.exit(error.exit_code)

@@ -20,7 +20,7 @@ PLACES = ("-c", ROOT / "pyproject.toml", "--confcutdir", ROOT)
 
 ENDED = """
 import os, signal, pytest
-from lull.vm.process import run_alone
+from lull.host.process import run_alone
 
 async def boot():
     os.kill(os.getpid(), signal.SIGTERM)
@@ -68,7 +68,7 @@ def test_sigterm_ends_the_session(tmp_path: Path, fixture: str, body: str) -> No
 HANGS = """
 import asyncio
 from pathlib import Path
-from lull.vm.process import die_with_parent, run_alone
+from lull.host.process import die_with_parent, run_alone
 
 async def guest(name):
     process = await asyncio.create_subprocess_exec(

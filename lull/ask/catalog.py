@@ -7,15 +7,13 @@ Reading a file and checking what it says are kept apart: ``parse`` is pure.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import ValidationError
-
 from lull.errors import LabError, UsageError
 from lull.host.files import repo_root
+from lull.host.records import parse_toml, read_toml
 from lull.model import (
     LULL,
     UNTOUCHED,
@@ -121,11 +119,8 @@ def read_params(
 
 def load(path: Path) -> Feature:
     """One feature.toml. Raises LabError with file and field."""
-    try:
-        text = path.read_bytes().decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise LabError(f"cannot be read: {error}", where=str(path)) from error
-    return parse(text, path.parent.name, where=str(path))
+    feature = read_toml(path, Feature)
+    return _checked(feature, path.parent.name, where=str(path))
 
 
 def parse(text: str, name: str, *, where: str) -> Feature:
@@ -135,13 +130,10 @@ def parse(text: str, name: str, *, where: str) -> Feature:
     field: for TOML that is none, for a wrong type, an unknown member or a
     reference to something that the file does not define.
     """
-    try:
-        feature = Feature.model_validate(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise LabError(f"not TOML: {error}", where=where) from error
-    except ValidationError as error:
-        problems = [f"{_dotted(e['loc'])}: {e['msg']}" for e in error.errors()]
-        raise LabError("; ".join(problems), where=where) from error
+    return _checked(parse_toml(text, Feature, where=where), name, where=where)
+
+
+def _checked(feature: Feature, name: str, *, where: str) -> Feature:
     problems = [f"{field}: {what}" for field, what in _problems(feature, name)]
     if problems:
         raise LabError("; ".join(problems), where=where)
@@ -153,13 +145,6 @@ def _pick(what: str, name: str, known: Mapping[str, T]) -> T:
         valid = ", ".join(known) or "none"
         raise UsageError(f"unknown {what}: {name!r}", hint=f"one of: {valid}")
     return known[name]
-
-
-def _dotted(loc: tuple[int | str, ...]) -> str:
-    text = ""
-    for part in loc:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}"
-    return text.removeprefix(".") or "file"
 
 
 def _problems(feature: Feature, name: str) -> Iterator[tuple[str, str]]:

@@ -8,15 +8,15 @@ file is the same on all bases.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from lull.ask.catalog import full_params
 from lull.errors import LabError
 from lull.host.files import repo_root
+from lull.host.records import read_toml
 from lull.kernels.bases import Base
 from lull.model import CaseSpec, Expectation, Feature, Record
 
@@ -108,12 +108,7 @@ def _load(feature: Feature, base: Base, root: Path) -> OnBase | None:
 
 
 def _read(path: Path) -> OnBase | None:
-    if not path.is_file():
-        return None
-    try:
-        return OnBase.model_validate(tomllib.loads(path.read_text("utf-8")))
-    except (tomllib.TOMLDecodeError, ValidationError) as error:
-        raise LabError(f"not a feature on a base: {error}", where=str(path)) from error
+    return read_toml(path, OnBase) if path.is_file() else None
 
 
 def _cases(feature: Feature, found: OnBase) -> Iterator[CaseSpec]:

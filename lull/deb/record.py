@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import Field, ValidationError
 
 from lull.host.files import write_file
-from lull.kernels.cache import Cache, remove_tree
+from lull.kernels.cache import Cache
 from lull.kernels.record import sha256
 from lull.model import Record
 
@@ -76,7 +76,7 @@ def prune(cache: Cache, name: str) -> None:
         reverse=True,
     )
     for path in found[KEEP:]:
-        remove_tree(path)
+        cache.discard(path)
 
 
 def _cost_file(cache: Cache, name: str) -> Path:

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from lull.doctor.bundle import MANIFEST
 from lull.errors import CannotRun, LabError, TimedOut, UsageError
-from lull.host.programs import run
 from lull.vm.compile import COMPILER, Recipe, compiled
 
 #: No step of the collector has more; two steps beyond their time are a lot.
@@ -100,9 +99,15 @@ def unpack(data: bytes) -> Mapping[str, bytes]:
 
 
 def plan(root: Path, measures: Sequence[str]) -> str:
-    """What these are going to do, as the collector says it: lines."""
+    """What these are going to do, as the collector says it: a line ``NAME: ...`` for
+    each. Raises LabError where it does not say so of all: nobody could agree to it."""
     words = [str(build_collector(root)), "collect", *measured(measures), "--plan"]
-    return run(words).stdout
+    status, said, complaint = carry_out(words, "here")
+    text = said.decode("utf-8", "backslashreplace")
+    told = {line.partition(":")[0] for line in text.splitlines()}
+    if status or not set(measures) <= told:
+        raise LabError(f"the collector does not say what it would do: {complaint}")
+    return text
 
 
 def measured(measures: Sequence[str]) -> list[str]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from lull.errors import GuestFailed
 from lull.guest.image import DISK_MB, make_disk
 from lull.guest.wake import attended
+from lull.host.process import die_with_parent, run_alone
 from lull.host.programs import tail
 from lull.model import Clock
 from lull.vm.accel import choose
@@ -29,7 +30,6 @@ from lull.vm.command import (
 from lull.vm.console import scan
 from lull.vm.machine import RESULTS, require_memory, require_qemu
 from lull.vm.outcome import Ending, failure, message
-from lull.vm.process import die_with_parent, run_alone
 from lull.vm.timeouts import host_factor
 
 MEMORY_MB = 1024

@@ -63,6 +63,15 @@ def digest(*texts: str | bytes) -> str:
     return found.hexdigest()[:20]
 
 
+def _sync(folder: Path) -> None:
+    """Have the names in a folder on the disk, too."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def write_file(path: Path, data: bytes, mode: int = 0o644) -> None:
     """Write a whole file or nothing, never through an existing hard link.
 
@@ -78,6 +87,7 @@ def write_file(path: Path, data: bytes, mode: int = 0o644) -> None:
             os.fsync(file.fileno())
         new.chmod(mode)
         new.replace(path)
+        _sync(path.parent)
     except BaseException:
         with suppress(OSError):
             new.unlink()

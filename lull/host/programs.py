@@ -8,13 +8,18 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from lull.host.process import die_with_parent
+
 _LINES = 6
 
 
 def run(
     command: Sequence[str | Path], cwd: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Both outputs in one, in English, whatever the status is."""
+    """Both outputs in one, in English, whatever the status is.
+
+    It does not outlive the lab.
+    """
     return subprocess.run(
         command,
         cwd=cwd,
@@ -25,6 +30,7 @@ def run(
         text=True,
         errors="replace",
         check=False,
+        preexec_fn=die_with_parent(),
     )
 
 

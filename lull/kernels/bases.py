@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from lull.errors import LabError, UsageError
 from lull.host.files import repo_root
+from lull.host.records import read_toml
 from lull.model import Record
 
 DEFAULT_BASE = "6.12"
@@ -50,10 +50,7 @@ def load_base(name: str, root: Path | None = None) -> Base:
             hint=f"--base {names[-1]}" if names else "",
         )
     path = _directory(root) / f"{name}.toml"
-    try:
-        base = Base.model_validate(tomllib.loads(path.read_text("utf-8")))
-    except (tomllib.TOMLDecodeError, ValidationError) as error:
-        raise LabError(f"not a base: {error}", where=str(path)) from error
+    base = read_toml(path, Base)
     if base.name != name:
         raise LabError(f"names itself {base.name!r}", where=str(path))
     return base

@@ -17,7 +17,14 @@ from lull.kernels.bases import Base, load_base
 from lull.kernels.cache import NEED_WARM, Cache, replace_tree
 from lull.kernels.config import check_config
 from lull.kernels.inputs import Inputs, gather
-from lull.kernels.make import OBJ, build_identity, build_steps, environment, run_step
+from lull.kernels.make import (
+    OBJ,
+    Interrupted,
+    build_identity,
+    build_steps,
+    environment,
+    run_step,
+)
 from lull.kernels.record import (
     Kernel,
     kernel_dir,
@@ -124,9 +131,9 @@ def _build(
     env = environment(cache.ccache if has_ccache else None, cache.work)
     try:
         lines = make_kernel(plan, tree.source, env, log, (lock,), progress, expected)
-    except Exception:
-        # make ended by itself, and keeps what is whole. Not so where it was
-        # interrupted: KeyboardInterrupt is no Exception, and leaves no state.
+    except (Exception, Interrupted):
+        # make ended by itself, and keeps what is whole. A KeyboardInterrupt of
+        # another kind leaves no state, and then the tree is made anew.
         tree.close()
         raise
     tree.close()

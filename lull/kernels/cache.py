@@ -16,7 +16,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
 from typing import IO
@@ -125,6 +125,11 @@ class Cache:
             owner.unlink(missing_ok=True)
             file.close()
 
+    def discard(self, path: Path) -> None:
+        """Remove what is in the cache: at once for whoever looks for it."""
+        with self.temp("gone") as place:
+            path.rename(place / path.name)
+
     def _sweep(self) -> None:
         with self.lock("tmp"):
             for path in list(self._tmp.iterdir()):
@@ -155,10 +160,18 @@ def remove_tree(path: Path) -> None:
 
 
 def replace_tree(new: Path, place: Path) -> None:
-    """Put a complete directory into its place, over an older one."""
-    remove_tree(place)
+    """Put a complete directory into its place, over an older one.
+
+    Whoever is killed meanwhile leaves the new one, the older one, or none: half of
+    one is never in that place. The older one is removed beside ``new``, which is in
+    a ``Cache.temp()``.
+    """
+    old = new.with_name(f"{new.name}.old")
     place.parent.mkdir(parents=True, exist_ok=True)
+    with suppress(FileNotFoundError):
+        place.rename(old)
     new.rename(place)
+    remove_tree(old)
 
 
 def link_tree(source: Path, target: Path) -> None:

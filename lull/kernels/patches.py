@@ -23,8 +23,6 @@ from dataclasses import dataclass
 
 from lull.errors import LabError
 
-NO_NEWLINE = "\\ No newline at end of file"
-
 _HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)$")
 #: What git takes for a heading when no driver is set for the file.
 _HEADING = re.compile(r"^[A-Za-z_$]")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 
-from lull.kernels.cache import Cache, remove_tree
+from lull.kernels.cache import Cache
 from lull.model import Arm, Record
 
 #: Goes up when the lab builds the same inputs to something else.
@@ -110,4 +110,4 @@ def prune(cache: Cache, base: str, arm: Arm) -> None:
         reverse=True,
     )
     for path in found[KEEP:]:
-        remove_tree(path)
+        cache.discard(path)

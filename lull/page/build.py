@@ -60,7 +60,7 @@ def page(runs: Sequence[Run], features: Iterable[Feature], extras: Extras) -> Pa
     return Page(
         title=clean(_title(found)),
         heading=_heading(systems),
-        lead=_lead(found, summaries),
+        lead=_lead(found),
         broken=_broken(found),
         overview=overview(found),
         systems=systems,
@@ -123,7 +123,7 @@ def _heading(systems: Sequence[System]) -> str:
     return text + "."
 
 
-def _lead(found: Answer, summaries: Sequence[object]) -> str:
+def _lead(found: Answer) -> str:
     checked = sum(v.checked for b in found.blocks for v in b.verdicts)
     broken = sum(len(v.broken) for b in found.blocks for v in b.verdicts)
     parts = []
@@ -179,7 +179,7 @@ def _system(block: Block, feature: Feature, runs: Sequence[Run], name: str) -> S
         name=clean(feature.name),
         title=clean(feature.title),
         verdicts=tuple(
-            _verdict(entry, measured, [case for _, case in cases], feature)
+            _verdict(entry, measured, [case for _, case in cases])
             for entry in block.entries
             for measured in entry.measured
         ),
@@ -219,9 +219,7 @@ def _promise(promise: Promise) -> tuple[str, str]:
     return clean(promise.text, 200), "" if measured is None else f"{measured:.4g}"
 
 
-def _verdict(
-    entry: Entry, found: Measured, cases: Sequence[Case], feature: Feature
-) -> Verdict:
+def _verdict(entry: Entry, found: Measured, cases: Sequence[Case]) -> Verdict:
     how = tone(found.unit, found.ratio, found.shown)
     size, word = ("", "no difference shown")
     if found.shown and found.ratio is not None:

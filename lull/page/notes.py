@@ -7,13 +7,13 @@ what remembered verdicts depend on, and no word here is.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from lull.errors import LabError
+from lull.host.records import read_toml
 from lull.model import Feature, Headline, Record, Row, Value
 from lull.report.summary import CaseKey, case_key
 
@@ -39,13 +39,7 @@ def notes_of(feature: Feature, folder: Path) -> tuple[Note, ...]:
     path = folder / FILE
     if not path.is_file():
         return ()
-    try:
-        found = _File.model_validate(tomllib.loads(path.read_text("utf-8"))).notes
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise LabError(f"not TOML: {error}", where=str(path)) from error
-    except ValidationError as error:
-        problems = [f"{e['loc']}: {e['msg']}" for e in error.errors()]
-        raise LabError("; ".join(problems), where=str(path)) from error
+    found = read_toml(path, _File).notes
     headlines = [about(feature, headline) for headline in feature.headlines]
     for note in found:
         if about(feature, note) not in headlines:

@@ -12,6 +12,7 @@ import typer
 from lull.ask.on_base import untried
 from lull.ask.presence import select_on, why_not_tried
 from lull.errors import ExpectationMissed
+from lull.host.process import run_alone
 from lull.host.progress import open_progress
 from lull.kernels.bases import DEFAULT_BASE, load_base
 from lull.kernels.build import build
@@ -19,7 +20,6 @@ from lull.proof.ledger import render
 from lull.proof.narrow import narrowed
 from lull.proof.soak import counts, soak, soakable
 from lull.proof.trial import Trial, of_features, trials
-from lull.vm.process import run_alone
 
 
 def soak_command(

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from lull.host.files import repo_root, slug
+from lull.host.process import run_alone
 from lull.kernels.bases import load_base
 from lull.kernels.build import build
 from lull.kernels.cache import Cache
@@ -26,7 +27,6 @@ from lull.proof.narrow import narrowed
 from lull.proof.proof_json import SAID, VERDICT
 from lull.proof.store import Remembered, Store
 from lull.proof.trial import Size, Trial, of_size, parse
-from lull.vm.process import run_alone
 
 #: Of the verdicts that are remembered, the share that each run tries anew.
 ANEW = 0.03

@@ -7,18 +7,18 @@ A trial is one boot. It holds where its checks are there and good; one with a
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from lull.ask.catalog import ROOMS, feature
 from lull.ask.steps import ANY, draw, is_set, sets_of
 from lull.errors import LabError, UsageError
 from lull.host.files import repo_root
+from lull.host.records import parse_toml
 from lull.model import Arm, Case, Job, Record, Value
 from lull.proof.faults import known_ways
 
@@ -160,16 +160,7 @@ class _File(Record):
 
 def parse(text: str, feature: str, *, where: str) -> tuple[Trial, ...]:
     """The trials of a safety.toml; LabError names file and field."""
-    try:
-        file = _File.model_validate(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise LabError(f"not TOML: {error}", where=where) from error
-    except ValidationError as error:
-        said = [
-            f"{'.'.join(map(str, e['loc'])) or 'file'}: {e['msg']}"
-            for e in error.errors()
-        ]
-        raise LabError("; ".join(said), where=where) from error
+    file = parse_toml(text, _File, where=where)
     names = [trial.name for trial in file.trial]
     twice = {name for name in names if names.count(name) > 1}
     if twice:

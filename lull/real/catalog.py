@@ -8,18 +8,16 @@ in the probe.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-
-from pydantic import ValidationError
 
 from lull.ask import catalog
 from lull.errors import LabError, UsageError
 from lull.guest.boot import MEMORY_MB
 from lull.guest.image import More
 from lull.host.files import repo_root
+from lull.host.records import read_toml
 from lull.model import Feature, Record
 
 FILE, GUEST = "scenario.toml", "guest.toml"
@@ -97,15 +95,9 @@ def _each(words: Iterable[str]) -> tuple[str, ...]:
 
 def load(room: Path) -> Scenario:
     """The scenario of a room. Raises LabError that names file and field."""
-    feature = catalog.parse(_text(room / FILE), room.name, where=str(room / FILE))
+    feature = catalog.load(room / FILE)
     where = str(room / GUEST)
-    try:
-        guest = Guest.model_validate(tomllib.loads(_text(room / GUEST)))
-    except tomllib.TOMLDecodeError as error:
-        raise LabError(f"not TOML: {error}", where=where) from error
-    except ValidationError as error:
-        problems = [f"{e['loc'][0]}: {e['msg']}" for e in error.errors()]
-        raise LabError("; ".join(problems), where=where) from error
+    guest = read_toml(room / GUEST, Guest)
     for name in guest.bare:
         if name not in feature.mode_names:
             raise LabError(f"bare: {name!r} is no mode", where=where)
@@ -113,10 +105,3 @@ def load(room: Path) -> Scenario:
         if not (room / name).is_file():
             raise LabError(f"{name} is not there", where=str(room))
     return Scenario(room, feature, guest)
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise LabError(f"cannot be read: {error}", where=str(path)) from error

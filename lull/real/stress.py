@@ -8,7 +8,6 @@ a boot: a kernel that complains in one says of which it is.
 from __future__ import annotations
 
 import tempfile
-import tomllib
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -19,6 +18,7 @@ from lull.errors import ExpectationMissed, GuestFailed, LullError, UsageError
 from lull.guest.boot import bytes_of, live
 from lull.host.files import repo_root, write_file
 from lull.host.progress import Progress
+from lull.host.records import read_toml
 from lull.kernels.bases import load_base
 from lull.kernels.build import build
 from lull.kernels.cache import Cache
@@ -89,8 +89,7 @@ class Chosen:
 
 def load(root: Path | None = None) -> Stress:
     """The project's stress.toml."""
-    path = (root or repo_root()) / ROOM / "stress.toml"
-    return Stress.model_validate(tomllib.loads(path.read_text("utf-8")))
+    return read_toml((root or repo_root()) / ROOM / "stress.toml", Stress)
 
 
 def choose_from(found: Stress, names: Sequence[str]) -> Chosen:

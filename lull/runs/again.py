@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from lull.errors import GuestPanic, Late, NoMemory
+from lull.host.process import run_alone
 from lull.kernels.record import Kernel
 from lull.model import Case, Clock, Job
 from lull.runs.boot import Boot, boot
 from lull.vm.accel import choose
-from lull.vm.process import run_alone
 
 #: In so many boots in a row it was not the emulator.
 TRIES = 3

@@ -18,6 +18,7 @@ from pathlib import Path
 from lull.ask.plan import PlannedBoot, Request, plan, repeat_command
 from lull.errors import CannotRun, GuestFailed, LullError
 from lull.host.files import repo_root, shown_path
+from lull.host.process import run_alone
 from lull.host.progress import Progress
 from lull.host.resources import MB, available_mb, require_disk
 from lull.kernels.build import build
@@ -34,7 +35,6 @@ from lull.runs.rundir import Env, RunDir, commit, host, kernel_facts
 from lull.vm import machine
 from lull.vm.accel import choose, qemu_version
 from lull.vm.command import OVERHEAD_MB, Accel
-from lull.vm.process import run_alone
 
 #: What a run's folder may take, console logs included.
 _NEED_DISK = 200 * MB
@@ -111,19 +111,27 @@ async def _boots(
             return await _one(item, kernels, request, accel, folder, number, progress)
 
     tasks = [asyncio.create_task(one(*pair)) for pair in enumerate(planned)]
-    boots = []
+    boots: list[Boot] = []
     try:
         for number, task in enumerate(tasks):
             done = await task
-            folder.append(done.stream.samples)
-            folder.add_recordings(number, done.stream.recordings)
-            _judge(done, folder.path, progress)
+            _keep(folder, number, done)
             boots.append(done)
+            _judge(done, folder.path, progress)
     finally:
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        ended = await asyncio.gather(*tasks, return_exceptions=True)
+        # What others had measured when one failed is not lost with it.
+        for number, end in enumerate(ended[len(boots) :], len(boots)):
+            if isinstance(end, Boot):
+                _keep(folder, number, end)
     return boots
+
+
+def _keep(folder: RunDir, number: int, done: Boot) -> None:
+    folder.append(done.stream.samples)
+    folder.add_recordings(number, done.stream.recordings)
 
 
 def decide_accel(clock: Clock, kernel: Kernel, progress: Progress) -> Accel:

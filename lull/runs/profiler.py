@@ -15,6 +15,7 @@ from lull.ask.job import STOCK
 from lull.ask.steps import is_set, sets_of
 from lull.errors import LabError, UsageError
 from lull.host.files import repo_root
+from lull.host.process import run_alone
 from lull.host.progress import Progress
 from lull.kernels.build import build
 from lull.kernels.record import Kernel
@@ -27,7 +28,6 @@ from lull.vm import machine
 from lull.vm.accel import qemu_version
 from lull.vm.plugin_build import build_plugin
 from lull.vm.probe_build import build_probe
-from lull.vm.process import run_alone
 
 MARKS = ("mark_begin", "mark_end")
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The folder of a run.
 
-What was measured is on disk before the next boot begins, and a file is
-either whole or not there, so that a kill loses one boot at most.
+What a boot has measured is on disk when it and those before it have ended, and a
+file is either whole or not there: a kill loses the boots that were under way.
 """
 
 from __future__ import annotations

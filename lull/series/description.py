@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from lull.errors import LabError
+from lull.host.records import read_toml
 from lull.model import Record
 
 #: Of a line of a message, as checkpatch wants it.
@@ -147,12 +147,7 @@ class Entry(Record):
 
 def load(path: Path) -> Entry:
     """Read a series.toml. Raises LabError with the file and the field."""
-    try:
-        entry = Entry.model_validate(tomllib.loads(path.read_text("utf-8")))
-    except (OSError, UnicodeDecodeError) as error:
-        raise LabError(f"cannot be read: {error}", where=str(path)) from error
-    except (tomllib.TOMLDecodeError, ValidationError) as error:
-        raise LabError(f"not what a series says: {error}", where=str(path)) from error
+    entry = read_toml(path, Entry)
     for text in entry.messages():
         check(text, str(path))
     return entry

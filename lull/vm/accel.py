@@ -24,9 +24,9 @@ from typing import Literal
 
 from lull.errors import UsageError
 from lull.host.files import cache_root, write_file
+from lull.host.process import die_with_parent, sigterm_unwinds
 from lull.vm.command import QEMU, Accel
 from lull.vm.machine import require_qemu
-from lull.vm.process import die_with_parent, sigterm_unwinds
 from lull.vm.timeouts import host_factor
 
 ACCEL_VARIABLE = "LULL_ACCEL"

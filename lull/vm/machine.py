@@ -23,12 +23,12 @@ from pathlib import Path
 from qemu.qmp import EventListener, Message, QMPClient, QMPError, Runstate
 
 from lull.errors import CannotRun, NoMemory
+from lull.host.process import die_with_parent
 from lull.host.resources import available_mb, total_mb
 from lull.vm.command import OVERHEAD_MB, QEMU, MachineSpec, Wiring, qemu_command
 from lull.vm.console import scan
 from lull.vm.cpio import initramfs
 from lull.vm.outcome import Ending, Outcome, failure, message
-from lull.vm.process import die_with_parent
 from lull.vm.timeouts import SCALE_VARIABLE, TimeoutPolicy, Watchdog, host_factor
 from lull.vm.tsc import told_rate
 
@@ -180,6 +180,7 @@ class _Life:
         self._console = _Tail(wiring.console)
         self._results = _Tail(wiring.results)
         self._partial = b""
+        self._half = b""
         self._qmp_events = EventListener()
         self._gave_up: str | None = None
 
@@ -267,8 +268,11 @@ class _Life:
                 self._wanted.result(line)
 
     def _look_for_bugs(self, now: float, new: bytes) -> None:
+        # A look may come in the middle of a line.
+        text = self._half + new
+        self._half = text.rpartition(b"\n")[2]
         # Lines to come may say that it is one that is allowed.
-        self._suspect = self._suspect or bool(scan(new))
+        self._suspect = self._suspect or bool(scan(text))
         if self._suspect:
             found = scan(bytes(self._console.data), self._allow)
             self._watchdog.bug(now, bool(found))

@@ -14,6 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from lull.cli import app
+from lull.doctor import collect
 from lull.doctor.bundle import read_bundle
 from lull.doctor.collect import build_collector, load_folder, plan
 from lull.doctor.consent import READS, consent, read_measure_names
@@ -29,7 +30,7 @@ from lull.doctor.read_measures import (
     spread,
 )
 from lull.doctor.there import ssh_command
-from lull.errors import UsageError
+from lull.errors import LabError, UsageError
 from lull.host.files import repo_root
 from tests.doctor import texts
 
@@ -283,6 +284,17 @@ def test_the_collector_measures_the_same_names_and_says_what_it_does() -> None:
     assert [line.partition(":")[0] for line in lines] == list(NAMES)
     quiet = [line.partition(":")[0] for line in lines if "changes nothing" in line]
     assert quiet == list(READS)
+
+
+def test_who_does_not_say_what_it_would_do_is_not_agreed_to(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An empty plan once was one that changes nothing."""
+    for status, said in ((0, b""), (1, b"freezer: stops all\n"), (0, b"attach: x\n")):
+        answer = (status, said, "no")
+        monkeypatch.setattr(collect, "carry_out", lambda *words, a=answer: a)
+        with pytest.raises(LabError, match="does not say"):
+            plan(repo_root(), ["freezer"])
 
 
 def test_without_a_terminal_and_without_yes_nothing_is_done(

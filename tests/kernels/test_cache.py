@@ -15,7 +15,8 @@ import pytest
 
 from lull.errors import CannotRun
 from lull.host.files import cache_root, write_file
-from lull.kernels.cache import Cache, link_tree
+from lull.kernels import cache as cache_module
+from lull.kernels.cache import Cache, link_tree, replace_tree
 from lull.kernels.record import KEEP, Kernel, kernel_dir, load, prune, sha256
 from lull.model import Arm
 
@@ -89,6 +90,47 @@ def test_temp_goes_when_its_block_fails(cache: Cache) -> None:
         (temp / "file").write_text("x")
         raise RuntimeError
     assert not list((cache.root / "tmp").iterdir())
+
+
+def folder(place: Path, *names: str) -> Path:
+    place.mkdir(parents=True)
+    for name in names:
+        (place / name).write_text(place.name)
+    return place
+
+
+def test_half_of_an_older_tree_is_never_in_its_place(
+    cache: Cache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who is interrupted while it is removed has the new one already."""
+    place = folder(cache.sources / "tree", "a", "b")
+
+    def interrupted(path: Path) -> None:
+        (path / "a").unlink(missing_ok=True)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cache_module, "remove_tree", interrupted)
+    with cache.temp("new") as temp:
+        with pytest.raises(KeyboardInterrupt):
+            replace_tree(folder(temp / "new", "c"), place)
+        assert [path.name for path in place.iterdir()] == ["c"]
+    assert not list((cache.root / "tmp").iterdir())
+
+
+def test_what_is_discarded_is_gone_at_once(
+    cache: Cache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = folder(cache.kernels / "k", "kernel.json", "bzImage")
+    seen: list[bool] = []
+    real = shutil.rmtree
+
+    def look(path: Path, **more: bool) -> None:
+        seen.append(place.exists())
+        real(path, **more)
+
+    monkeypatch.setattr(shutil, "rmtree", look)
+    cache.discard(place)
+    assert seen == [False] and not place.exists()
 
 
 def test_a_lock_keeps_others_out(cache: Cache) -> None:

@@ -215,7 +215,7 @@ from pathlib import Path
 from lull.kernels.build import build
 from lull.proof.attempt import attempt
 from lull.proof.trial import Size, trials
-from lull.vm.process import run_alone
+from lull.host.process import run_alone
 (trial,) = (t for t in trials() if t.id == sys.argv[1])
 kernel = build("6.12", trial.arm)
 done = run_alone(attempt(trial, Size.TEST, 1, kernel, Path(sys.argv[2])))

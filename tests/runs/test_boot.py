@@ -9,11 +9,11 @@ from types import SimpleNamespace
 import pytest
 
 from lull.errors import GuestFailed, LabError, Late, LullError
+from lull.host.process import run_alone
 from lull.kernels.record import Kernel
 from lull.model import Arm, Clock, Job
 from lull.runs import boot as boot_module
 from lull.runs.boot import Boot, boot
-from lull.vm.process import run_alone
 
 DONE = '{"t":"done","samples":%d,"ok":true}\n'
 BAD = '{"t":"check","case":0,"name":"FZ5","ok":false,"text":"3 escapes"}\n'

@@ -14,12 +14,12 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from lull.host.process import run_alone
 from lull.kernels.build import build
 from lull.kernels.record import Kernel
 from lull.kernels.verify import verify
 from lull.model import Arm, Case, Clock, Job
 from lull.runs.boot import Boot, boot
-from lull.vm.process import run_alone
 from tests.kernel_trees import OURS, hooked
 
 pytestmark = [pytest.mark.vm, pytest.mark.proof]

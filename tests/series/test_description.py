@@ -46,7 +46,7 @@ def test_a_line_that_would_end_the_message_is_refused(
 @pytest.mark.parametrize(
     ("old", "new", "match"),
     [
-        ("[whole]", "[whole", "not what a series says"),
+        ("[whole]", "[whole", "not TOML"),
         ("title =", "titel =", "titel"),
         ("x: all", "x" * 80, "title"),
         ("A problem", "A problem " + "x" * 80, "longer than 75"),

@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -22,13 +24,13 @@ from lull.errors import (
     NoMemory,
     TimedOut,
 )
+from lull.host.process import run_alone
 from lull.host.resources import available_mb
 from lull.model import Clock
 from lull.vm import machine
 from lull.vm.command import MachineSpec
 from lull.vm.machine import Listener, require_memory, run
 from lull.vm.outcome import Outcome
-from lull.vm.process import run_alone
 from lull.vm.timeouts import TimeoutPolicy, host_factor
 from tests.waiting import ended
 
@@ -217,7 +219,7 @@ from pathlib import Path
 from lull.model import Clock
 from lull.vm.command import MachineSpec
 from lull.vm.machine import Listener, run
-from lull.vm.process import run_alone
+from lull.host.process import run_alone
 signal.signal(signal.SIGINT, signal.default_int_handler)
 kernel, guest, folder = map(Path, sys.argv[1:])
 tell = lambda what: print(what, flush=True)
@@ -307,6 +309,24 @@ def test_insn_follows_the_seed_and_not_the_load_of_the_host(boot: Boot) -> None:
     assert first.console == second.console
     other = boot("forks", clock=Clock.INSN, folder="three", seed=4)
     assert first.results != other.results
+
+
+def test_a_report_is_seen_where_a_look_comes_in_the_middle_of_its_line(
+    tmp_path: Path,
+) -> None:
+    bugs: list[bool] = []
+    watchdog = SimpleNamespace(
+        console=lambda now: None, bug=lambda now, found: bugs.append(found)
+    )
+    wiring = SimpleNamespace(console=tmp_path / "console", results=tmp_path / "results")
+    life = machine._Life(
+        [], cast(Any, wiring), tmp_path, cast(Any, watchdog), Listener(), ()
+    )
+    line = b"[    1.000000] BUG: KASAN: slab-use-after-free in zs_free+0x1/0x2\n"
+    for end in (line.index(b"G:"), len(line)):
+        wiring.console.write_bytes(line[:end])
+        life._look(1.0)
+    assert bugs == [True]
 
 
 def test_too_little_memory_is_told_with_figures(

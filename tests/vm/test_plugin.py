@@ -10,6 +10,7 @@ import pytest
 
 from lull.errors import CannotRun
 from lull.host.files import repo_root
+from lull.host.process import run_alone
 from lull.model import Clock
 from lull.report.profile import Count, parse
 from lull.runs.profiler import mark_addresses
@@ -17,7 +18,6 @@ from lull.vm.accel import qemu_version
 from lull.vm.command import MachineSpec
 from lull.vm.machine import run
 from lull.vm.plugin_build import build_plugin, plugin_api
-from lull.vm.process import run_alone
 from lull.vm.timeouts import TimeoutPolicy
 
 
