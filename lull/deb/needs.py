@@ -35,6 +35,7 @@ def needs_text(flavour: Flavour, jobs: int, cost: Cost | None, ccache: bool) -> 
         f"  disk: {DISK[flavour] // GB} GB below the cache",
     ]
     if cost is not None:
+        lines[-1] += f"; the tree alone took {cost.disk_mb / 1000:.1f} GB the last time"
         lines += [
             f"  memory: its largest process had {cost.largest_mb} MiB the last time",
             f"  time: {hours(cost.seconds)} the last time here ({cost.jobs} jobs, "

@@ -324,11 +324,12 @@ def test_depmod_is_found_without_an_administrators_path(
 
 def test_what_it_needs_is_told_with_figures_of_this_machine() -> None:
     cost = Cost(
-        seconds=5400, cpu_seconds=9000, largest_mb=700, disk_mb=1, lines=1, jobs=3
+        seconds=5400, cpu_seconds=9000, largest_mb=700, disk_mb=5400, lines=1, jobs=3
     )
     text = needs_text(Flavour.AMD64, 3, cost, ccache=True)
     assert "1:30 h the last time here (3 jobs, 2:30 h of CPU)" in text
     assert "700 MiB" in text and "25 GB" in text and "not signed" in text
+    assert "took 5.4 GB" in text
     assert "(an estimate)" in needs_text(Flavour.AMD64, 3, None, ccache=True)
     assert "(an estimate)" not in text
     assert "install ccache" in needs_text(Flavour.AMD64, 3, None, ccache=False)
