@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -59,13 +59,21 @@ def pgrep(relation: str, pid: int) -> list[int]:
     return [int(word) for word in done.stdout.split()]
 
 
-def is_read(fifo: Path) -> bool:
-    """Whether somebody waits for a FIFO's other side."""
+@contextmanager
+def other_side(fifo: Path) -> Iterator[None]:
+    """Of a FIFO that somebody has opened to read: who reads then waits for more."""
+    writers: list[int] = []
+
+    def opened() -> bool:
+        with suppress(OSError):
+            writers.append(os.open(fifo, os.O_WRONLY | os.O_NONBLOCK))
+        return bool(writers)
+
+    until("somebody reads the FIFO", opened)
     try:
-        os.close(os.open(fifo, os.O_WRONLY | os.O_NONBLOCK))
-    except OSError:
-        return False
-    return True
+        yield
+    finally:
+        os.close(writers[0])
 
 
 def names(bundle: Bundle) -> dict[str, str]:
@@ -314,14 +322,17 @@ def test_a_second_signal_is_no_surprise(collector: Path, tmp_path: Path) -> None
     state = root / "sys/power/state"
     os.mkfifo(state)
     child = subprocess.Popen(
-        [collector, "collect", "--root", root, tmp_path / "c"], start_new_session=True
+        [collector, "collect", "--deadline", "300", "--root", root, tmp_path / "c"],
+        start_new_session=True,
     )
     try:
-        until("it reads the FIFO", lambda: is_read(state))
-        # What it waits for is not given up meanwhile.
-        child.send_signal(signal.SIGSTOP)
-        (inside,) = pgrep("-P", child.pid)
+        with other_side(state):
+            # What it waits for is not given up meanwhile.
+            child.send_signal(signal.SIGSTOP)
+            (inside,) = pgrep("-P", child.pid)
+            child.send_signal(signal.SIGKILL)
+            child.wait()
+            ended(inside)
     finally:
-        child.send_signal(signal.SIGKILL)
+        child.kill()
         child.wait()
-    ended(inside)
