@@ -77,6 +77,17 @@ def test_a_run_becomes_a_table_with_the_command_beside_it(
     assert "| `sleepers sleepers=50` | `total` |" in text
 
 
+def test_where_nothing_is_promised_nothing_is_said_of_it(
+    root: Path, tmp_path: Path
+) -> None:
+    made = ran()
+    summary = made.summary.model_copy(update={"expectations": ()})
+    run = Run(made.name, summary, made.samples, made.env)
+    refresh([runs.folder(tmp_path / "insn", run)], root)
+    text = (root / "features/walk/README.md").read_text("utf-8")
+    assert "no difference is shown." in text and "promises" not in text
+
+
 def test_a_command_that_ran_is_kept_as_long_as_its_figures(
     root: Path, tmp_path: Path
 ) -> None:
