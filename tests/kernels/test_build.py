@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from lull.errors import LabError
+from lull.kernels import make as make_module
 from lull.kernels import toolchain
 from lull.kernels.build import build
 from lull.kernels.cache import Cache
@@ -149,18 +150,25 @@ def test_a_failed_build_leaves_no_kernel(
     assert not list(cache.kernels.iterdir())
 
 
-def test_an_interrupted_build_starts_anew(cache: Cache, root: Path) -> None:
+@pytest.mark.parametrize("by_itself", [True, False])
+def test_an_interrupted_build_goes_on_only_from_what_make_has_left(
+    cache: Cache, root: Path, by_itself: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A make that has ended by itself has removed what was half made; one that had to
+    be killed has not, and then the tree is made anew."""
+
     def interrupt(text: str, *_: int) -> None:
         if "CC" in text:
             raise KeyboardInterrupt
 
+    real = make_module.end_group
+    monkeypatch.setattr(make_module, "end_group", lambda p: real(p) and by_itself)
     with pytest.raises(KeyboardInterrupt):
         build("6.12", Arm.LULL, interrupt, cache=cache, root=root)
     assert not list(cache.kernels.iterdir())
-    half = put(cache.work / "6.12-lull/src/lull-obj/main.o", "half an object")
+    put(cache.work / "6.12-lull/src/lull-obj/main.o", "of before")
     kernel = build("6.12", Arm.LULL, cache=cache, root=root)
-    assert "half" not in kernel.bzimage.read_text()
-    assert half.read_text() != "half an object"
+    assert ("of before" in kernel.bzimage.read_text()) == by_itself
 
 
 def test_verify_builds_a_second_time_once(
