@@ -21,11 +21,11 @@ from lull.ask.catalog import (
     select,
 )
 from lull.ask.job import SEEDS
-from lull.ask.overview import details, overview
+from lull.ask.listing import details, overview
 from lull.ask.plan import Request, describe, plan
 from lull.ask.presence import absent_from, on_some, select_on
 from lull.bases.cli import app as base_app
-from lull.commands import commands
+from lull.command_group import command_group
 from lull.doctor.cli import doctor_command
 from lull.errors import ExpectationMissed, LabError, LullError, UsageError
 from lull.graph.cli import graph_command
@@ -58,7 +58,7 @@ PAGE_LINES = 2  #: of the screen, which say where the page is
 #: What the option of a file takes for standard output.
 STDOUT = Path("-")
 
-app = commands("Measure how fast Linux comes to rest and wakes up.")
+app = command_group("Measure how fast Linux comes to rest and wakes up.")
 
 
 @app.command("run")
@@ -101,7 +101,7 @@ def run_command(
         bool | None,
         typer.Option(
             "--control/--no-control",
-            help="Boot an untouched kernel, too. [default: if whole]",
+            help="An untouched kernel, too. [default: if not quick]",
         ),
     ] = None,
     ablate: Annotated[

@@ -12,7 +12,7 @@ import typer
 from lull.bases.check import Report, check
 from lull.bases.text import render
 from lull.bases.tree import Files, files_of
-from lull.commands import commands
+from lull.command_group import command_group
 from lull.errors import ExpectationMissed
 from lull.host.files import repo_root
 from lull.host.progress import open_progress
@@ -24,7 +24,7 @@ from lull.kernels.patches import parse_patch
 from lull.kernels.workspace import decode
 from lull.model import Arm
 
-app = commands("The kernels that Lull is maintained for.")
+app = command_group("The kernels that Lull is maintained for.")
 
 
 @app.callback()

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from lull.commands import commands
+from lull.command_group import command_group
 from lull.guest.boot import Start, boot
 from lull.guest.image import base_image
 from lull.guest.installed import find_packages, installed
@@ -18,7 +18,7 @@ from lull.host.progress import open_progress
 from lull.kernels.cache import Cache
 from lull.vm.console import show
 
-app = commands("A Debian with systemd in a virtual machine.")
+app = command_group("A Debian with systemd in a virtual machine.")
 
 _Packages = Annotated[
     Path | None,

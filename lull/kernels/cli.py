@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from lull.commands import commands
+from lull.command_group import command_group
 from lull.deb.cli import deb_command
 from lull.host.progress import open_progress
 from lull.kernels import build as builder
@@ -18,7 +18,7 @@ from lull.kernels.listing import listing, table
 from lull.kernels.verify import verify
 from lull.model import Arm
 
-app = commands("Fetch, build and list kernels.")
+app = command_group("Fetch, build and list kernels.")
 app.command("deb")(deb_command)
 
 

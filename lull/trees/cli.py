@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from lull.commands import commands
+from lull.command_group import command_group
 from lull.host.files import save_output
 from lull.trees.model import Tree
 from lull.trees.reader import read
@@ -18,7 +18,7 @@ from lull.trees.shapes import load, make
 from lull.trees.sysfs import SYSFS, scan
 from lull.trees.writer import write
 
-app = commands("Describe trees of devices.")
+app = command_group("Describe trees of devices.")
 
 _Out = Annotated[
     Path | None, typer.Option("-o", "--output", help="To FILE, else to stdout.")

@@ -48,11 +48,7 @@ def test_a_boot_on_arm64(tmp_path: Path) -> None:
             pytest.skip(f"{tool} is not in PATH")
     root = tmp_path / "debian"
     words = ["--architectures=arm64", "--variant=extract", f"--include={PACKAGES}"]
-    made = subprocess.run(
-        ["mmdebstrap", "--quiet", *words, SUITE, root], capture_output=True, text=True
-    )
-    if made.returncode != 0:
-        pytest.skip(f"no Debian of arm64: {made.stderr.strip()[-300:]}")
+    subprocess.run(["mmdebstrap", "--quiet", *words, SUITE, root], check=True)
     (kernel,) = root.glob("boot/vmlinuz-*-cloud-arm64")
     try:
         program = build_collector(repo_root(), "aarch64").read_bytes()

@@ -63,7 +63,7 @@ def test_a_guest_that_never_prints_is_given_up_in_seconds(
     )
     began = time.monotonic()
     decision = choose(kernel)
-    assert time.monotonic() - began < 60
+    assert time.monotonic() - began < 1.0 * 20 + 2
     assert decision.accel == "tcg"
     assert "printed nothing" in decision.reason
     with pytest.raises(ProcessLookupError):

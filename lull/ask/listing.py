@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from lull.ask.on_base import native_modes
 from lull.ask.presence import why_absent
@@ -14,12 +14,14 @@ from lull.model import Clock, Feature
 WIDTH = 80  #: columns of what is one line a feature
 
 
-def _names(what: str, names: Iterable[str]) -> list[str]:
+def _wrapped(text: str, first: str, rest: str) -> list[str]:
+    """Words that stay whole, in lines with these indents."""
     return textwrap.wrap(
-        f"{what}: {' '.join(names)}",
+        text,
         WIDTH,
-        initial_indent="  ",
-        subsequent_indent="    ",
+        initial_indent=first,
+        subsequent_indent=rest,
+        break_long_words=False,
         break_on_hyphens=False,
     )
 
@@ -30,8 +32,8 @@ def overview(features: Sequence[Feature], bases: Sequence[Base]) -> str:
     for feature in features:
         lines += [
             f"{feature.name}: {feature.title}",
-            *_names("modes", (mode.name for mode in feature.modes)),
-            *_names("workloads", feature.workloads),
+            *_wrapped(f"modes: {' '.join(feature.mode_names)}", "  ", "    "),
+            *_wrapped(f"workloads: {' '.join(feature.workloads)}", "  ", "    "),
         ]
     lines += [
         f"bases: {', '.join(base.name for base in bases)}",
@@ -50,19 +52,8 @@ def details(feature: Feature, bases: Sequence[Base]) -> str:
     lines += [f"  step {step.name}: {step.text}" for step in feature.steps]
     for name, workload in feature.workloads.items():
         lines.append(f"  workload {name}: {workload.text}")
-        if workload.params:
-            params = (f"{key}={value}" for key, value in workload.params.items())
-            lines += [
-                f"  {line}"
-                for line in textwrap.wrap(
-                    " ".join(params),
-                    WIDTH - 4,
-                    initial_indent="  ",
-                    subsequent_indent="  ",
-                    break_on_hyphens=False,
-                    break_long_words=False,
-                )
-            ]
+        params = " ".join(f"{key}={value}" for key, value in workload.params.items())
+        lines += _wrapped(params, "    ", "    ")
     for base in bases:
         if why := why_absent(feature, base):
             lines.append(f"  not on {base.name}: {why}")

@@ -4,7 +4,7 @@
 import typer
 
 
-def commands(text: str) -> typer.Typer:
+def command_group(text: str) -> typer.Typer:
     """A group of commands that ``--help`` describes as ``text``.
 
     Help is plain text: it fits a screen of 24 lines, and nothing in brackets is
