@@ -25,16 +25,19 @@ static struct tree tree;
 /* Down, the walk begins with the last device; up, with the first. */
 struct scene {
 	const char *name, *text;
-	const char *event;
+	const char *event, *then;
 	/* Devices of which the request for a runtime resume has to be served, as bits. */
 	unsigned int asking;
 	int error;
 	/* By device: callbacks that are called, as bits of their phases; others may not. */
-	unsigned int called[5];
+	unsigned int called[7];
 	/* The same, of those that stock calls or does not, as it comes. */
-	unsigned int may_be[5];
-	/* Down, the first of these comes after the second, if they differ. */
+	unsigned int may_be[7];
+	/* In that phase the first of these comes after the second, if they differ. */
 	unsigned int after[2];
+	enum phase in;
+	/* Who is resumed if it was suspended, as bits. */
+	unsigned int awake;
 };
 
 #define DOWN (1u << SUSPEND)
@@ -111,6 +114,137 @@ static const struct scene scenes[] = {
 		.event = "d2 suspend adopt 1 0",
 		.called = { DOWN, DOWN, DOWN },
 		.after = { 0, 1 },
+	},
+	/*
+	 * d2 ends at once and starts d0, which waits for d1, to which the walk has not come:
+	 * it is in d3, which moves d1 away.
+	 */
+	{
+		.name = "child",
+		.text = "device d0 async suspend=0 resume=0\n"
+			"device d1 parent=d0 suspend=0 resume=0\n"
+			"device d2 async parent=d0 suspend=0 resume=0\n"
+			"device d3 suspend=300000 resume=0\n",
+		.event = "d3 suspend move 1",
+		.called = { DOWN | UP, 0, DOWN | UP, DOWN | UP },
+	},
+	/*
+	 * While the walk is in d6 a third order fails: whoever has handled d4 has d3 to handle
+	 * after d2, and has to tell d1 of that one first. The walk waits in d0 for d3, which d5
+	 * moves away.
+	 */
+	{
+		.name = "kept",
+		.text = "device d0 suspend=0 resume=0\n"
+			"device d1 async suspend=0 resume=0\n"
+			"device d2 async parent=d1 suspend=600000 resume=0\n"
+			"device d3 async parent=d0 suspend=0 resume=0\n"
+			"device d4 async parent=d2 supplier=d3 suspend=0 resume=0\n"
+			"device d5 async suspend=300000 resume=0\n"
+			"device d6 suspend=50000 resume=0\n",
+		.event = "d5 suspend move 3",
+		.called = { DOWN | UP, DOWN | UP, DOWN | UP, DOWN, DOWN | UP, DOWN | UP,
+			    DOWN | UP },
+		.may_be = { 0, 0, 0, UP },
+	},
+	/* All that d0 comes after is sync, and d1 becomes its child without being moved. */
+	{
+		.name = "foster",
+		.text = "device d0 suspend=0\n"
+			"device d1 async suspend=300000\n"
+			"device d2 suspend=0\n",
+		.event = "d2 suspend foster 1 0",
+		.called = { DOWN, DOWN, DOWN },
+		.after = { 0, 1 },
+	},
+	/* The same on the way up: d2 has no parent, and then has d1. */
+	{
+		.name = "foster-up",
+		.text = "device d0 suspend=0 resume=0\n"
+			"device d1 async suspend=0 resume=300000\n"
+			"device d2 suspend=0 resume=0\n",
+		.event = "d0 resume foster 2 1",
+		.called = { DOWN | UP, DOWN | UP, DOWN | UP },
+		.after = { 2, 1 },
+		.in = RESUME,
+	},
+	/* d2 gets no worker, and waits for d1, which d0 has moved away. */
+	{
+		.name = "above",
+		.text = "device d0 suspend=0 resume=0\n"
+			"device d1 async suspend=0 resume=0\n"
+			"device d2 async parent=d1 suspend=0 resume=0\n",
+		.event = "d0 resume move 1",
+		.called = { DOWN | UP, DOWN | UP, DOWN | UP },
+	},
+	/*
+	 * Before the walk waits in d2 it looks for d5, which is moved away, and would wait
+	 * there for d4, which waits for d3, to which the walk comes after d2. Stock does not
+	 * come to d5.
+	 */
+	{
+		.name = "ahead",
+		.text = "device d0 suspend=0 resume=0\n"
+			"device d1 async suspend=0 resume=300000\n"
+			"device d2 parent=d1 suspend=0 resume=0\n"
+			"device d3 suspend=0 resume=0\n"
+			"device d4 async parent=d3 suspend=0 resume=0\n"
+			"device d5 parent=d4 suspend=0 resume=0\n",
+		.event = "d0 resume move 5",
+		.called = { DOWN | UP, DOWN | UP, DOWN | UP, DOWN | UP, DOWN | UP, DOWN },
+		.may_be = { 0, 0, 0, 0, 0, UP },
+	},
+	/*
+	 * The same, but d4 waits for d1, and gets another parent, which has ended and tells
+	 * it nothing, while the walk may be waiting for it.
+	 */
+	{
+		.name = "meanwhile",
+		.text = "device d0 suspend=0 resume=0\n"
+			"device d1 async suspend=0 resume=300000\n"
+			"device d2 parent=d1 suspend=0 resume=0\n"
+			"device d3 suspend=0 resume=0\n"
+			"device d4 async parent=d1 suspend=0 resume=0\n"
+			"device d5 parent=d4 suspend=0 resume=0\n",
+		.event = "d0 resume move 5",
+		.then = "d1 resume adopt 4 0",
+		.called = { DOWN | UP, DOWN | UP, DOWN | UP, DOWN | UP, DOWN | UP, DOWN },
+		.may_be = { 0, 0, 0, 0, 0, UP },
+	},
+	/* d0 is suspended before the walk comes to it, or not at all: d1 moves it away. */
+	{
+		.name = "early",
+		.text = "device d0 async suspend=0 resume=0\n"
+			"device d1 suspend=300000 resume=0\n",
+		.event = "d1 suspend move 0",
+		.called = { 0, DOWN | UP },
+		.may_be = { DOWN | UP },
+		.awake = 1,
+	},
+	/*
+	 * d0 and d1 below it are suspended when d2 moves both away, in a later phase: d1 is
+	 * not to be resumed above a d0 that is asleep. Stock leaves both.
+	 */
+	{
+		.name = "asleep",
+		.text = "device d0 suspend=0 resume=0\n"
+			"device d1 async parent=d0 suspend=0 resume=0\n"
+			"device d2 suspend=0 suspend_late=300000 resume=0\n",
+		.event = "d2 suspend_late move 0",
+		.then = "d2 suspend_late move 1",
+		.called = { DOWN | UP, DOWN | UP, DOWN | LATE | UP },
+		.after = { 1, 0 },
+		.in = RESUME,
+	},
+	/* d2 moves d0 away, and then back to where the walk has yet to come. */
+	{
+		.name = "back",
+		.text = "device d0 suspend=0 resume=0\n"
+			"device d1 suspend=0 resume=0\n"
+			"device d2 suspend=0 resume=0\n",
+		.event = "d2 suspend move 0",
+		.then = "d2 suspend adopt 0 1",
+		.called = { DOWN | UP, DOWN | UP, DOWN | UP },
 	},
 	/* Who goes away in its own callback is at an end in the phase, and is not in others. */
 	{
@@ -201,7 +335,9 @@ static int make(const struct scene *scene)
 		if (tree_mark(&tree, i, RUNTIME) < 0 || tree_mark(&tree, i, USED) < 0)
 			return -1;
 	}
-	return tree_clear() < 0 ? -1 : tree_event(scene->event);
+	if (tree_clear() < 0 || tree_event(scene->event) < 0)
+		return -1;
+	return scene->then ? tree_event(scene->then) : 0;
 }
 
 /* How many have not been resumed as they asked, for as long as one waits for it. */
@@ -238,9 +374,12 @@ static void compare(const struct scene *scene, struct faults *f)
 			f->missing += due && !called;
 			f->wrong += !due && called && !(scene->may_be[i] & (1u << k));
 		}
+		f->missing += scene->awake & (1u << i) &&
+			      tree.nodes[i].done[SUSPEND].count &&
+			      !tree.nodes[i].done[RESUME].count;
 	}
-	f->early += comes_before(&tree.nodes[scene->after[0]].done[SUSPEND],
-				 &tree.nodes[scene->after[1]].done[SUSPEND]);
+	f->early += comes_before(&tree.nodes[scene->after[0]].done[scene->in],
+				 &tree.nodes[scene->after[1]].done[scene->in]);
 }
 
 static int midway_round(const struct job_case *c, const char *mode, struct sample *s)

@@ -11,11 +11,11 @@
  * @node: in the list of those that a thread starts or handles next
  * @missing: of an async device, dependencies that have not ended; a hint
  * @heirs: there are async devices whose @missing it is counted in
- * @claim: number of the phase; its lowest bit is set once somebody handles it
+ * @claim: number of the phase; 1 more once somebody handles it, 3 if nobody will
  * @room: of who has claimed it: it may have to wait, and is counted
  * @async: it may be handled by a worker; power.async_suspend shares its word
  *	with bits that whoever handles the device writes
- * @alone: it is sync, and all it comes after are, too, or had ended
+ * @alone: sync: all it comes after are, too, or had ended; async: all had
  * @left: an error has kept device_suspend_late() from it: device_resume_early()
  *	has nothing to undo
  * @passed: the walk has come to it, and left it to who will have started it

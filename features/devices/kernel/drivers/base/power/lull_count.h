@@ -82,7 +82,7 @@ static const struct lull_dpm_phase lull_dpm_phases[] = {
 static struct {
 	const struct lull_dpm_phase *phase;
 	enum lull_devices_mode mode;
-	/* What a device's claim is while nobody handles it; even. */
+	/* What a device's claim is while nobody handles it; a multiple of 4. */
 	unsigned int free;
 	/* Async devices that nobody handles yet; a hint. */
 	atomic_t unclaimed;
@@ -120,7 +120,7 @@ static bool lull_is_async(struct device *dev)
 
 static bool lull_in_phase(struct device *dev)
 {
-	return (READ_ONCE(dev->power.lull.claim) & ~1U) == lull_walk.free;
+	return (READ_ONCE(dev->power.lull.claim) & ~3U) == lull_walk.free;
 }
 
 /* After a full barrier, the partner of which is in wait_event(). */
@@ -143,7 +143,8 @@ static bool lull_claim(struct device *dev)
 /* The walk is to come back to it. */
 static void lull_unclaim(struct device *dev)
 {
-	atomic_inc(&lull_walk.unclaimed);
+	if (lull_is_async(dev))
+		atomic_inc(&lull_walk.unclaimed);
 	/* Pairs with the claim of whoever is next. */
 	smp_store_release(&dev->power.lull.claim, lull_walk.free);
 }
@@ -206,10 +207,13 @@ static void lull_each_consumer(struct device *dev, lull_dpm_fn fn, void *arg)
 	device_links_read_unlock(idx);
 }
 
-/* What is left of an earlier phase is of no account: see lull_one_more(). */
 static bool lull_are_sync(struct device *dev, struct device *superior)
 {
-	return !lull_is_async(dev) && !lull_is_async(superior);
+	if (lull_is_async(dev))
+		return false;
+	/* What is left of an earlier phase is of no account. */
+	return lull_in_phase(superior) ? !lull_is_async(superior) :
+					 !lull_may_be_async(superior);
 }
 
 /*

@@ -16,24 +16,15 @@
 /* How long the end of the walk waits for starts before it sees to them itself. */
 #define LULL_PATIENCE msecs_to_jiffies(50)
 
-/*
- * In the walk, which must not wait for anybody out of its order. What is quiet and
- * may not be ready goes to a worker, or back to the walk.
- */
+/* In the walk, which must not wait for anybody out of its order: these do not. */
 static void lull_see_to(struct lull_end *end)
 {
 	struct device *dev;
 
 	while ((dev = lull_next(end))) {
-		if (lull_is_ready(dev)) {
-			lull_devices_count(LULL_DEVICES_QUIET, 1);
-			lull_handle(dev, true);
-			lull_ended(dev, end);
-		} else if (lull_queue_if_room(dev, true, end->why, end->name)) {
-			continue;
-		} else {
-			lull_unclaim(dev);
-		}
+		lull_devices_count(LULL_DEVICES_QUIET, 1);
+		lull_handle(dev, true);
+		lull_ended(dev, end);
 		lull_put(dev);
 	}
 }
@@ -81,33 +72,48 @@ static void lull_handle_here(struct device *dev)
 		lull_tell_heirs(dev);
 }
 
+/* With dpm_list_mtx. */
+static bool lull_claim_counted(struct device *dev)
+{
+	if (!lull_is_unclaimed(dev) || !lull_claim(dev))
+		return false;
+	/* A full barrier, as the look at the walker's queue needs. */
+	if (lull_is_async(dev) && atomic_dec_and_test(&lull_walk.unclaimed))
+		lull_wake_walker();
+	return true;
+}
+
 /*
- * False: it is claimed and held, and the walk has to handle it: there is no worker
- * to be had, or it is sync and was moved in the list.
+ * With dpm_list_mtx: @dev, which the walk has left behind or will not come to, gets a
+ * worker, also if it is sync. False: nobody has it, as there is none to be had.
  */
 static bool lull_overdue(struct device *dev)
 {
-	if (!lull_claim(dev))
+	if (!lull_claim_counted(dev))
 		return true;
 	lull_hold(dev);
-	if (lull_is_async(dev))
-		atomic_dec(&lull_walk.unclaimed);
-	return lull_is_async(dev) &&
-	       lull_queue_if_room(dev, lull_has_missing(dev),
-				  LULL_DEVICES_OVERDUE, "overdue");
+	/* By a worker it waits for all. */
+	dev->power.lull.alone = false;
+	if (lull_queue_if_room(dev, lull_has_missing(dev), LULL_DEVICES_OVERDUE,
+			       "overdue"))
+		return true;
+	lull_unclaim(dev);
+	lull_put(dev);
+	return false;
 }
 
+/* With dpm_list_mtx. The first of @list that gets no worker, in the order of the walk. */
 static struct device *lull_overdue_of(struct list_head *list)
 {
 	struct device *dev;
 
 	if (lull_walk.phase->down) {
 		list_for_each_entry_reverse(dev, list, power.entry)
-			if (lull_is_unclaimed(dev) && !lull_overdue(dev))
+			if (!lull_overdue(dev))
 				return dev;
 	} else {
 		list_for_each_entry(dev, list, power.entry)
-			if (lull_is_unclaimed(dev) && !lull_overdue(dev))
+			if (!lull_overdue(dev))
 				return dev;
 	}
 	return NULL;
@@ -119,11 +125,15 @@ static struct device *lull_overdue_of(struct list_head *list)
  */
 static void lull_let_go(struct device *dev)
 {
-	if (!lull_is_unclaimed(dev) || !lull_claim(dev))
+	if (!lull_claim_counted(dev))
 		return;
-	if (lull_is_async(dev) && atomic_dec_and_test(&lull_walk.unclaimed))
-		lull_wake_walker();
+	WRITE_ONCE(dev->power.lull.claim, lull_walk.free | 3);
 	complete_all(&dev->power.completion);
+}
+
+static bool lull_is_let_go(struct device *dev)
+{
+	return READ_ONCE(dev->power.lull.claim) == (lull_walk.free | 3);
 }
 
 static bool lull_is_listed(struct device *dev, struct list_head *list)
@@ -137,24 +147,77 @@ static bool lull_is_listed(struct device *dev, struct list_head *list)
 }
 
 /*
- * With dpm_list_mtx, which who moves @dev has. What lies where the walk does not come
- * to it any more is let go at once on the way down, before who waits for it, or who has
- * ended and starts it. On the way up it is asleep, and the walk looks for it.
+ * With dpm_list_mtx: does the walk down neither come to @dev any more, nor has it come to
+ * it and left it to others?
  */
-static void lull_moved(struct device *dev)
+static bool lull_is_out_of_way(struct device *dev)
 {
 	const struct lull_dpm_phase *phase = lull_walk.phase;
 
+	if (lull_is_listed(dev, phase->from))
+		return false;
+	return !dev->power.lull.passed || !lull_is_listed(dev, phase->to);
+}
+
+/*
+ * With dpm_list_mtx. Whom the walk has left behind gets a worker, and on the way up all
+ * that are async do, as stock has given them one; who is sync and was moved out of the
+ * way of the walk, which stock would leave asleep, does, too.
+ */
+static void lull_start_rest(void)
+{
+	const struct lull_dpm_phase *phase = lull_walk.phase;
+	struct device *dev;
+
+	lull_overdue_of(phase->to);
+	if (phase->down)
+		return;
+	/* Others may wait for them, more than there are workers at once. */
+	lull_overdue_of(&dpm_list);
+	list_for_each_entry(dev, phase->from, power.entry)
+		if (lull_is_async(dev))
+			lull_overdue(dev);
+}
+
+/*
+ * With dpm_list_mtx, which who moves @dev has, or gives it another parent. What has been
+ * counted may be wrong from here on, and whom the walk comes to next may wait for one
+ * that nobody starts: so the rest of the phase is as on stock. What lies where the walk
+ * down does not come to it is let go, before who has ended starts it.
+ */
+static void lull_moved(struct device *dev)
+{
 	if (!lull_devices_guarded(LULL_DEVICES_MOVED))
 		return;
 	WRITE_ONCE(lull_has_moved, true);
 	WRITE_ONCE(lull_ever_moved, true);
-	if (!lull_walking || !phase->down || lull_is_listed(dev, phase->from))
+	if (!lull_walking)
 		return;
-	/* The walk has come to it, and others start it. */
-	if (dev->power.lull.passed && lull_is_listed(dev, phase->to))
+	if (lull_walk.phase->down && lull_is_out_of_way(dev))
+		lull_let_go(dev);
+	else if (lull_walk.phase->down && lull_is_let_go(dev))
+		lull_enter(dev, true);
+	lull_start_rest();
+}
+
+/*
+ * With dpm_list_mtx: @dev is on no list any more, and may come to be on dpm_list before
+ * the phase is over. Stock has started it on the way up, and else does not come to it.
+ * Those that count it are told nothing by it.
+ */
+static void lull_gone(struct device *dev)
+{
+	if (!lull_walking || !lull_in_phase(dev) ||
+	    !lull_devices_guarded(LULL_DEVICES_MOVED))
 		return;
-	lull_let_go(dev);
+	if (lull_walk.phase->down || !lull_is_async(dev))
+		lull_let_go(dev);
+	else
+		lull_overdue(dev);
+	if (dev->power.lull.heirs && !lull_ever_moved) {
+		WRITE_ONCE(lull_ever_moved, true);
+		lull_start_rest();
+	}
 }
 
 /*
@@ -171,8 +234,8 @@ static void lull_let_all_go(void)
 
 /*
  * With dpm_list_mtx: start what the walk has left behind and nobody else has started,
- * in its order, up to the first that gets no worker. Up, who was moved to dpm_list is
- * asleep and has to be handled; stock has started it before the walk.
+ * in its order, up to the first that gets no worker, which is claimed and held. Up, who
+ * was moved to dpm_list is asleep and has to be handled.
  */
 static struct device *lull_next_overdue(void)
 {
@@ -183,6 +246,10 @@ static struct device *lull_next_overdue(void)
 	dev = lull_overdue_of(lull_walk.phase->to);
 	if (!dev && !lull_walk.phase->down)
 		dev = lull_overdue_of(&dpm_list);
+	if (dev) {
+		lull_claim_counted(dev);
+		lull_hold(dev);
+	}
 	return dev;
 }
 
@@ -274,12 +341,16 @@ static void lull_leave(struct device *dev)
 	mutex_lock(&dpm_list_mtx);
 }
 
-/* With dpm_list_mtx: somebody handles @dev, or will. */
+/*
+ * With dpm_list_mtx: somebody handles @dev, or will; unless somebody was moved, and what
+ * was counted may be wrong.
+ */
 static bool lull_passes_over(struct device *dev)
 {
 	if (READ_ONCE(dev->power.lull.claim) == (lull_walk.free | 1))
 		return true;
-	if (lull_walk.mode != LULL_DEVICES_LULL || !lull_is_async(dev))
+	if (lull_walk.mode != LULL_DEVICES_LULL || !lull_is_async(dev) ||
+	    lull_ever_moved)
 		return false;
 	dev->power.lull.passed = true;
 	lull_walk.passed = true;
@@ -353,6 +424,50 @@ static void lull_walk_list(void)
 	}
 }
 
+static bool lull_is_asleep(struct device *dev, enum lull_devices_phase nr)
+{
+	const struct dev_pm_info *power = &dev->power;
+
+	/* One that was added meanwhile has bits in that word, too, which its driver writes. */
+	return data_race(nr == LULL_DEVICES_RESUME_NOIRQ ? power->is_noirq_suspended :
+			 nr == LULL_DEVICES_RESUME_EARLY ? power->is_late_suspended :
+							   power->is_suspended);
+}
+
+/*
+ * With dpm_list_mtx, before a way up: who was suspended and moved to dpm_list since, which
+ * may have been before the walk came to it, goes to the end of the phase's list. Stock
+ * leaves it asleep, and those below it.
+ *
+ * Return: the first of them, or NULL.
+ */
+static struct device *lull_gather(enum lull_devices_phase nr)
+{
+	struct device *dev, *next, *first = NULL;
+
+	if (lull_walk.phase->down || !lull_devices_guarded(LULL_DEVICES_MOVED))
+		return NULL;
+	list_for_each_entry_safe(dev, next, &dpm_list, power.entry) {
+		if (!lull_is_asleep(dev, nr))
+			continue;
+		list_move_tail(&dev->power.entry, lull_walk.phase->from);
+		first = first ?: dev;
+	}
+	return first;
+}
+
+/*
+ * With dpm_list_mtx: @dev and those behind it lie behind what may wait for them. They get
+ * workers, and all that are async, as when somebody is moved.
+ */
+static void lull_start_gathered(struct device *dev)
+{
+	WRITE_ONCE(lull_ever_moved, true);
+	list_for_each_entry_from(dev, lull_walk.phase->from, power.entry)
+		lull_overdue(dev);
+	lull_start_rest();
+}
+
 /**
  * __lull_devices_walk - go through a phase in a mode other than "stock"
  * @nr: the phase
@@ -366,6 +481,7 @@ static void lull_walk_list(void)
 void __lull_devices_walk(enum lull_devices_phase nr)
 {
 	bool clear = lull_devices_guarded(LULL_DEVICES_CLEAR);
+	struct device *moved;
 	LIST_HEAD(async);
 	struct lull_end end = {
 		.why = LULL_DEVICES_UPFRONT,
@@ -379,14 +495,17 @@ void __lull_devices_walk(enum lull_devices_phase nr)
 		return;
 	}
 	lull_walk.phase = &lull_dpm_phases[nr];
-	lull_walk.free += 2;
+	lull_walk.free += 4;
 	lull_walk.passed = false;
 	lull_walk.here = 0;
 	WRITE_ONCE(lull_has_moved, false);
 	WRITE_ONCE(lull_ever_moved, false);
 	lull_walking = true;
+	moved = lull_gather(nr);
 	lull_enter_all(&async);
 	lull_start_all(&async, &end);
+	if (moved)
+		lull_start_gathered(moved);
 	mutex_unlock(&dpm_list_mtx);
 
 	lull_see_to(&end);
@@ -401,7 +520,7 @@ void __lull_devices_walk(enum lull_devices_phase nr)
 	 * Those that were passed over start by themselves, unless a counter is
 	 * wrong. The barrier in wait_event() pairs with that in lull_take().
 	 */
-	if (lull_walk.passed)
+	if (lull_walk.passed && !READ_ONCE(lull_ever_moved))
 		wait_event_timeout(lull_walker,
 				   atomic_read(&lull_walk.unclaimed) <= 0,
 				   LULL_PATIENCE);

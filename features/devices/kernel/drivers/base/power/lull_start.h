@@ -36,6 +36,9 @@ static void lull_handle(struct device *dev, bool async)
 	if (!lull_devices_guarded(LULL_DEVICES_WORD))
 		lull_write_plainly();
 	lull_walk.phase->handle(dev, async);
+	/* It was so for this phase. */
+	if (async)
+		dev->power.lull.alone = false;
 }
 
 /* A device that is on no list any more may have lost its parent. */
@@ -68,23 +71,41 @@ static void lull_add_open(struct device *dev, void *arg)
 	*open += lull_is_open(dev, NULL);
 }
 
-/* Nothing is left to wait for: the counter is no more than a hint. */
-static bool lull_is_ready(struct device *dev)
+static bool lull_is_ready_below(struct device *dev, struct device *parent)
 {
-	struct device *parent;
 	int open = 0;
 
 	if (lull_walk.phase->down) {
 		open = device_for_each_child(dev, NULL, lull_is_open);
 		lull_each_consumer(dev, lull_add_open, &open);
-		return !open;
-	}
-	parent = lull_get_parent(dev);
-	if (parent)
+	} else {
 		lull_add_open(parent, &open);
-	put_device(parent);
-	lull_each_supplier(dev, lull_add_open, &open);
+		lull_each_supplier(dev, lull_add_open, &open);
+	}
 	return !open;
+}
+
+/* Nothing is left to wait for: the counter is no more than a hint. */
+static bool lull_is_ready(struct device *dev)
+{
+	struct device *parent = NULL;
+	bool ready;
+
+	if (!lull_walk.phase->down)
+		parent = lull_get_parent(dev);
+	ready = lull_is_ready_below(dev, parent);
+	put_device(parent);
+	return ready;
+}
+
+/*
+ * With dpm_list_mtx, under which @dev, which is claimed and on a list, has its parent and
+ * its children: it waits for nobody any more, whoever comes to be there.
+ */
+static bool lull_takes_on(struct device *dev)
+{
+	dev->power.lull.alone = lull_is_ready_below(dev, dev->parent);
+	return dev->power.lull.alone;
 }
 
 /* Are there links that it is started without heeding, and has to wait for? */
@@ -154,11 +175,15 @@ static bool lull_queue(struct device *dev, enum lull_devices_counter why,
 
 /*
  * For the walk: @dev, which is claimed and held, gets a worker unless it may have to
- * wait there, for which it needs @room, and too many do.
+ * wait there, for which it needs @room, and too many do. Since somebody was moved all
+ * get one, as on stock: whom the walk handles may have to wait for one that it has yet
+ * to come to.
  */
 static bool lull_queue_if_room(struct device *dev, bool room,
 			       enum lull_devices_counter why, const char *name)
 {
+	if (READ_ONCE(lull_ever_moved))
+		room = false;
 	if (room && !lull_take_room(LULL_DEVICES_WALK_ROOM))
 		return false;
 	dev->power.lull.room = room;
@@ -182,20 +207,24 @@ struct lull_end {
 };
 
 /*
- * A worker of "lull" goes on with one itself. It takes time: the quiet ones come
- * first.
+ * With dpm_list_mtx. A worker of "lull" goes on with one itself. It takes time: the quiet
+ * ones come first. None of them waits for anybody, who might wait for one behind it.
  */
 static bool lull_keeps(struct device *dev, struct lull_end *end)
 {
-	if (lull_is_quiet(dev)) {
-		list_add(&dev->power.lull.node, &end->todo);
-		return true;
-	}
-	if (lull_walk.mode != LULL_DEVICES_LULL || !end->worker ||
-	    !lull_devices_by(LULL_DEVICES_BY_CHAIN))
+	bool quiet = lull_is_quiet(dev);
+
+	if (!quiet && (lull_walk.mode != LULL_DEVICES_LULL || !end->worker ||
+		       !lull_devices_by(LULL_DEVICES_BY_CHAIN)))
 		return false;
-	end->worker = false;
-	list_add_tail(&dev->power.lull.node, &end->todo);
+	if (!lull_takes_on(dev))
+		return false;
+	if (quiet) {
+		list_add(&dev->power.lull.node, &end->todo);
+	} else {
+		end->worker = false;
+		list_add_tail(&dev->power.lull.node, &end->todo);
+	}
 	return true;
 }
 
@@ -222,7 +251,8 @@ static void lull_take(struct device *dev, int missing, struct lull_end *end)
 		lull_wake_walker();
 	if (lull_keeps(dev, end) || lull_queue(dev, end->why, end->name))
 		return;
-	if (lull_walk.mode == LULL_DEVICES_LULL && current_is_async()) {
+	if (lull_walk.mode == LULL_DEVICES_LULL && current_is_async() &&
+	    lull_takes_on(dev)) {
 		list_add_tail(&dev->power.lull.node, &end->todo);
 		return;
 	}

@@ -37,6 +37,7 @@ static struct device *lull_at;
 static bool lull_at_is_held;
 
 static void lull_moved(struct device *dev);
+static void lull_gone(struct device *dev);
 
 /*
  * All that @dev comes after in the phase was sync when it began, and still is, but for a
@@ -45,22 +46,6 @@ static void lull_moved(struct device *dev);
 static inline bool lull_is_alone(struct device *dev)
 {
 	return dev->power.lull.alone && !READ_ONCE(lull_ever_moved);
-}
-
-/* All that a sync device comes after has ended; on the way up. */
-static inline bool lull_no_superior(struct device *dev, bool async)
-{
-	return static_branch_unlikely(&lull_devices_key) && !async &&
-	       lull_walking && lull_is_alone(dev) &&
-	       list_empty(&dev->links.suppliers);
-}
-
-/* The same on the way down. */
-static inline bool lull_no_subordinate(struct device *dev, bool async)
-{
-	return static_branch_unlikely(&lull_devices_key) && !async &&
-	       lull_walking && lull_is_alone(dev) &&
-	       list_empty(&dev->links.consumers);
 }
 
 /*
@@ -72,6 +57,31 @@ static inline bool lull_is_on(void)
 	if (!lull_devices_guarded(LULL_DEVICES_LATCH))
 		return static_branch_unlikely(&lull_devices_key);
 	return lull_devices_on;
+}
+
+/*
+ * All that @dev comes after, by @links as well, has ended. One that is handled as an
+ * async device was seen to be so when it was taken on, and waits for nobody who has come
+ * since: who handles it may have others to see to, or a walk to go on with.
+ */
+static inline bool lull_is_free(struct device *dev, bool async,
+				struct list_head *links)
+{
+	/* In a phase that began with the feature on: it rests on it to the end. */
+	if (async)
+		return lull_is_on() && dev->power.lull.alone;
+	return static_branch_unlikely(&lull_devices_key) && lull_walking &&
+	       lull_is_alone(dev) && list_empty(links);
+}
+
+static inline bool lull_no_superior(struct device *dev, bool async)
+{
+	return lull_is_free(dev, async, &dev->links.suppliers);
+}
+
+static inline bool lull_no_subordinate(struct device *dev, bool async)
+{
+	return lull_is_free(dev, async, &dev->links.consumers);
 }
 
 /*
@@ -133,8 +143,10 @@ static inline bool lull_resumes_nothing(struct device_link *link)
  */
 static inline void lull_removed(struct device *dev)
 {
-	if (lull_is_on())
+	if (lull_is_on()) {
 		complete_all(&dev->power.completion);
+		lull_gone(dev);
+	}
 	if (dev == lull_at && !lull_at_is_held &&
 	    lull_devices_guarded(LULL_DEVICES_HOLD)) {
 		get_device(dev);
@@ -146,6 +158,47 @@ static inline bool lull_no_children(struct device *dev)
 {
 	return static_branch_unlikely(&lull_devices_key) &&
 	       lull_is_childless(dev);
+}
+
+/* A child that has not ended is held. */
+static int lull_find_open(struct device *dev, void *arg)
+{
+	struct device **open = arg;
+
+	if (completion_done(&dev->power.completion) ||
+	    !lull_devices_guarded(LULL_DEVICES_WAITS))
+		return 0;
+	*open = get_device(dev);
+	return 1;
+}
+
+static int lull_find_open_async(struct device *dev, void *arg)
+{
+	bool is_async;
+
+	/* As dpm_wait(), which reads this beside who writes other bits of its word, too. */
+	is_async = data_race(pm_async_enabled && dev->power.async_suspend);
+	return is_async ? lull_find_open(dev, arg) : 0;
+}
+
+/*
+ * Who moves a child has dpm_list_mtx until no iteration is at it; and who waits for that
+ * child may have been started before the walk came to it, or before the worker did that
+ * has it next, both of which need the mutex first. So nobody is in an iteration while it
+ * waits. Who has ended stays so, and each time around there is one more of those.
+ */
+static inline bool lull_waits_apart(struct device *dev, bool async)
+{
+	struct device *child;
+
+	if (!lull_is_on() || !lull_devices_guarded(LULL_DEVICES_MOVED))
+		return false;
+	while (device_for_each_child(dev, &child,
+				     async ? lull_find_open : lull_find_open_async)) {
+		wait_for_completion(&child->power.completion);
+		put_device(child);
+	}
+	return true;
 }
 
 static inline bool lull_no_suppliers(struct device *dev)
@@ -192,6 +245,11 @@ static inline bool lull_resumes_nothing(struct device_link *link)
 static inline void lull_moved(struct device *dev) { }
 static inline void lull_removed(struct device *dev) { }
 static inline bool lull_no_children(struct device *dev) { return false; }
+static inline bool lull_waits_apart(struct device *dev, bool async)
+{
+	return false;
+}
+
 static inline bool lull_no_suppliers(struct device *dev) { return false; }
 static inline bool lull_no_consumers(struct device *dev) { return false; }
 

@@ -15,7 +15,9 @@
  *		phase must not lock it), "NAME PHASE unlink", "NAME PHASE mode NUMBER",
  *		"NAME PHASE ask" (for a runtime resume), "NAME PHASE move INDEX" (of
  *		another, to the end of dpm_list), "NAME PHASE adopt INDEX PARENT" (both
- *		indices): when the callback is called, until the record is cleared
+ *		indices: another gets that parent, and is moved behind it), "NAME PHASE
+ *		foster INDEX PARENT" (it stays where it is in the list): when the callback
+ *		is called, until the record is cleared; two can be written
  *	mark	"NAME skip", "NAME woken", "NAME used", "NAME runtime": see tree.h
  *	state	a line for each device: see tree_state_show()
  */
@@ -39,6 +41,7 @@
 #include "tree.h"
 
 #define TREE_MAX_TEXT	(2 << 20)
+#define TREE_MAX_EVENTS	2
 
 enum tree_event_kind {
 	TREE_NOTHING,
@@ -51,6 +54,7 @@ enum tree_event_kind {
 	TREE_ASK,
 	TREE_MOVE,
 	TREE_ADOPT,
+	TREE_FOSTER,
 };
 
 static const char * const tree_events[] = {
@@ -64,6 +68,7 @@ static const char * const tree_events[] = {
 	[TREE_ASK]	= "ask",
 	[TREE_MOVE]	= "move",
 	[TREE_ADOPT]	= "adopt",
+	[TREE_FOSTER]	= "foster",
 };
 
 /* What is to happen in the callback that it is for, until the record is cleared. */
@@ -78,7 +83,8 @@ struct tree_event {
 static DEFINE_MUTEX(tree_lock);
 static struct tree *tree;
 static struct tree_error tree_error;
-static struct tree_event tree_event;
+static struct tree_event tree_happens[TREE_MAX_EVENTS];
+static unsigned int tree_nr_events;
 
 static const struct bus_type tree_bus = {
 	.name = TREE_BUS,
@@ -162,7 +168,11 @@ static int happen(const struct tree_event *event, struct device *dev)
 	case TREE_MOVE:
 		return tree_move_last(tree, event->number);
 	case TREE_ADOPT:
-		return tree_move_below(tree, event->number, event->parent);
+		return tree_move_below(tree, event->number, event->parent,
+				       DPM_ORDER_DEV_AFTER_PARENT);
+	case TREE_FOSTER:
+		return tree_move_below(tree, event->number, event->parent,
+				       DPM_ORDER_NONE);
 	default:
 		return 0;
 	}
@@ -180,9 +190,10 @@ static int tree_call(struct device *dev, enum lull_devices_phase phase)
 	if (node->wakeup & BIT(phase))
 		pm_system_wakeup();
 	call->ret = -node->fail[phase];
-	if (tree_event.kind && node == &tree->nodes[tree_event.node] &&
-	    phase == tree_event.phase)
-		call->ret = happen(&tree_event, dev);
+	for (unsigned int i = 0; i < tree_nr_events; i++)
+		if (node == &tree->nodes[tree_happens[i].node] &&
+		    phase == tree_happens[i].phase)
+			call->ret = happen(&tree_happens[i], dev);
 	call->end = ktime_get_ns();
 	return call->ret;
 }
@@ -297,7 +308,7 @@ static void remove_tree(void)
 			device_unregister(&tree->nodes[i].device->dev);
 	tree_free(tree);
 	tree = NULL;
-	tree_event = (struct tree_event) { };
+	tree_nr_events = 0;
 }
 
 static int make_tree(char *text)
@@ -416,7 +427,7 @@ static ssize_t record_write(struct file *file, const char __user *buf,
 	mutex_lock(&tree_lock);
 	if (tree)
 		tree_record_clear(tree);
-	tree_event = (struct tree_event) { };
+	tree_nr_events = 0;
 	mutex_unlock(&tree_lock);
 	return count;
 }
@@ -445,6 +456,7 @@ static int read_event(char *text, struct tree_event *event)
 		return -EINVAL;
 	switch (event->kind) {
 	case TREE_ADOPT:
+	case TREE_FOSTER:
 		if (!words[4] || kstrtou32(words[4], 10, &event->parent))
 			return -EINVAL;
 		fallthrough;
@@ -471,8 +483,10 @@ static ssize_t event_write(struct file *file, const char __user *buf,
 	text[count] = '\0';
 	mutex_lock(&tree_lock);
 	ret = read_event(strim(text), &event);
+	if (!ret && tree_nr_events == TREE_MAX_EVENTS)
+		ret = -ENOSPC;
 	if (!ret)
-		tree_event = event;
+		tree_happens[tree_nr_events++] = event;
 	mutex_unlock(&tree_lock);
 	return ret ?: count;
 }

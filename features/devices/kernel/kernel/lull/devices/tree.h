@@ -107,7 +107,7 @@ int tree_link(const struct tree *tree, const struct tree_node *node);
 void tree_link_proxies(const struct tree *tree);
 
 int tree_move_last(struct tree *tree, u32 nr);
-int tree_move_below(struct tree *tree, u32 nr, u32 below);
+int tree_move_below(struct tree *tree, u32 nr, u32 below, enum dpm_order order);
 void tree_move_back(struct tree *tree);
 
 int tree_mark(struct tree *tree, char *text);

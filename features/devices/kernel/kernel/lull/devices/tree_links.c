@@ -89,21 +89,22 @@ int tree_move_last(struct tree *tree, u32 nr)
 }
 
 /**
- * tree_move_below - give a device another parent, and move it behind that one
+ * tree_move_below - give a device another parent
  * @tree: of the device
  * @nr: its index
  * @below: index of the new parent
+ * @order: where it comes to lie in the list
  *
  * Return: 0, or a negative errno.
  */
-int tree_move_below(struct tree *tree, u32 nr, u32 below)
+int tree_move_below(struct tree *tree, u32 nr, u32 below, enum dpm_order order)
 {
 	struct device *dev = to_move(tree, nr), *parent = to_move(tree, below);
 
 	if (!dev || !parent || dev == parent)
 		return -ENODEV;
 	tree->nodes[nr].moved = true;
-	return device_move(dev, parent, DPM_ORDER_DEV_AFTER_PARENT);
+	return device_move(dev, parent, order);
 }
 
 /**
