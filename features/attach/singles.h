@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Single threads of a process that are moved in a threaded subtree, while others
- * move the whole of it: some move themselves, which takes no lock (C2), and somebody
+ * move the whole of it: some move themselves, which takes no lock, and somebody
  * else moves those that come and go.
  */
 #ifndef LULL_ATTACH_SINGLES_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A process whose threads come and go is moved, by another (CG1, CG5) or by one
- * of its own threads (CG9): none of them is left behind. Single threads may be moved
- * meanwhile, and move themselves.
+ * A process whose threads come and go is moved, by another (CG1, CG5), also with others
+ * in one write, or by one of its own threads (CG9): none of them is left behind. Single
+ * threads may be moved meanwhile, and move themselves.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -27,6 +27,7 @@
 /* So many times more moves, until what goes on beside them has been met. */
 #define PATIENCE 5
 #define STACK 32768
+#define BESIDE_MAX 15
 /* How long single threads move at most while nobody moves the process. */
 #define ALONE_NS 20000000
 
@@ -42,6 +43,9 @@ static struct shared {
 
 static struct cgroup groups[2];
 static pid_t process;
+/* Others like it, which the same writes move. */
+static pid_t beside[BESIDE_MAX];
+static unsigned int nr_beside;
 
 static void *stay_main(void *arg)
 {
@@ -117,8 +121,24 @@ static void process_main(void)
 		pause();
 }
 
+static int move_all(int to)
+{
+	char text[16 * (BESIDE_MAX + 1)];
+	int len = sprintf(text, "%d", process);
+	int64_t n;
+
+	for (unsigned int i = 0; i < nr_beside; i++)
+		len += sprintf(text + len, " %d", beside[i]);
+	n = group_write(&groups[to], "cgroup.procs", text);
+	if (n < 0)
+		return (int)-n;
+	return n == len ? 0 : EIO;
+}
+
 static int move(int to)
 {
+	if (nr_beside)
+		return move_all(to);
 	if (!shared->self)
 		return safety_move(&groups[to], "cgroup.procs", process);
 	shared->done = 0;
@@ -151,8 +171,15 @@ static void move_singles_alone(void)
 
 static int threads_setup(const struct job_case *c)
 {
-	uint64_t singles = job_number(c, "singles");
+	uint64_t singles = job_number(c, "singles"), more = job_number(c, "beside");
 
+	if (more > BESIDE_MAX ||
+	    (more && (singles || job_number(c, "self") || job_number(c, "leader_dies") ||
+		      job_number(c, "v1"))))
+		return fail(STATUS_USAGE, "beside",
+			    "at most %d, on v2, without self, singles or leader_dies",
+			    BESIDE_MAX);
+	nr_beside = (unsigned int)more;
 	if (singles > SINGLES_MAX || (singles && job_number(c, "v1")) ||
 	    (!singles && !job_number(c, "whole")))
 		return fail(STATUS_USAGE, "singles",
@@ -172,7 +199,7 @@ static int start_process(const struct job_case *c)
 	unsigned int singles = (unsigned int)job_number(c, "singles");
 
 	memset(shared, 0, sizeof(*shared));
-	shared->stay = (int)job_number(c, "stay");
+	shared->stay = (int)job_number(c, "stay") * (int)(1 + nr_beside);
 	shared->leader_dies = (int)job_number(c, "leader_dies");
 	shared->self = (int)job_number(c, "self");
 	shared->only_exits = (int)job_number(c, "only_exits");
@@ -182,14 +209,20 @@ static int start_process(const struct job_case *c)
 	process = safety_fork(process_main);
 	if (process < 0)
 		return -1;
+	for (unsigned int i = 0; i < nr_beside; i++) {
+		beside[i] = safety_fork(process_main);
+		if (beside[i] < 0)
+			return -1;
+	}
 	/* Half of those that are to stay come to be during the moves. */
 	while (shared->clones < 20 || shared->stayed < shared->stay / 2)
 		sleep_ms(1);
-	if (!singles)
+	if (!singles && !nr_beside)
 		return 0;
+	/* From here on who is left behind is seen. */
 	if (move(1))
 		return fail(STATUS_FAILED, "threads", "the process cannot be where its threads are to move");
-	return singles_start(process);
+	return singles ? singles_start(process) : 0;
 }
 
 /* Has what goes on beside the moves been met? */
@@ -212,6 +245,13 @@ static bool is_exact(const struct cgroup *to, const struct cgroup *from, bool bo
 	return exact;
 }
 
+static void end_all(void)
+{
+	crew_end(&process);
+	for (unsigned int i = 0; i < nr_beside; i++)
+		crew_end(&beside[i]);
+}
+
 static int threads_round(const struct job_case *c, const char *mode, struct sample *s)
 {
 	uint64_t moves = job_number(c, "moves"), i, behind = 0, wrong = 0;
@@ -231,10 +271,12 @@ static int threads_round(const struct job_case *c, const char *mode, struct samp
 			move_singles_alone();
 		else
 			error = shared->singles ? move_with_singles(i & 1) : move(i & 1);
-		gate_close(&shared->gate, CLONERS);
+		gate_close(&shared->gate, CLONERS * (1 + nr_beside));
 		/* Those that live on, and were forgotten, stay where they were. */
-		if (i && whole && !safety_empties(from, v1))
+		if ((i || nr_beside) && whole && !safety_empties(from, v1))
 			behind++;
+		if (nr_beside)
+			behind += safety_lines(to, "cgroup.procs") != 1 + nr_beside;
 		/* A leader that has died is counted where it was. */
 		if (!v1 && !shared->leader_dies)
 			wrong += !is_exact(to, from, !whole, &count);
@@ -245,12 +287,12 @@ static int threads_round(const struct job_case *c, const char *mode, struct samp
 		good = singles_good(singles, sizeof(singles));
 		singles_end();
 	}
-	crew_end(&process);
+	end_all();
 	snprintf(text, sizeof(text),
-		 "%s: %" PRIu64 " moves of a process that made %" PRIu64
+		 "%s: %" PRIu64 " moves of %u that made %" PRIu64
 		 " threads, %u at the end; left behind %" PRIu64 " times, pids.current wrong %" PRIu64
 		 " times, errno %d%s%s",
-		 mode, i, (uint64_t)shared->clones, count, behind, wrong, error, singles,
+		 mode, i, 1 + nr_beside, (uint64_t)shared->clones, count, behind, wrong, error, singles,
 		 unrest_text());
 	ret = report_check(c, job_param(c, "name"),
 			   !behind && !wrong && !error && good && i >= moves, text);
@@ -262,7 +304,7 @@ static int threads_round(const struct job_case *c, const char *mode, struct samp
 static void threads_teardown(void)
 {
 	unrest_stop();
-	crew_end(&process);
+	end_all();
 	singles_teardown();
 	safety_stop();
 }
@@ -275,6 +317,8 @@ static const struct workload_param threads_params[] = {
 	{ "only_exits", "0" },
 	/* So many of its threads move themselves, and somebody moves others of them. */
 	{ "singles", "0" },
+	/* So many more processes like it, all in each write. */
+	{ "beside", "0" },
 	/* 0: nobody moves all of the process but at first. */
 	{ "whole", "1" },
 	/* 1: a CPU goes and comes, memory goes out and comes back meanwhile. */

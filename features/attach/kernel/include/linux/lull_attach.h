@@ -20,7 +20,7 @@ enum lull_attach_counter {
 	LULL_ATTACH_GLOBAL,	/* the lock of all taken for writing */
 	LULL_ATTACH_GRACE,	/* of those, had to wait for a grace period */
 	LULL_ATTACH_GROUP,	/* locks of one thread group taken for writing */
-	LULL_ATTACH_ALONE,	/* a task moved itself and took none */
+	LULL_ATTACH_ALONE,	/* a task joined another's cgroups and took none */
 	LULL_ATTACH_THERE,	/* was there already, and nothing was locked */
 	LULL_ATTACH_LOOKED,	/* threads looked at, under css_set_lock, to know that */
 	LULL_ATTACH_BATCHES,	/* writes of more than one PID */
@@ -39,7 +39,7 @@ LULL_SAFEGUARDS(ATTACH, attach, {
 	LULL_ATTACH_HIERARCHY,	/* CG6: whole hierarchies exclude everybody */
 	LULL_ATTACH_PUT,	/* CG7: unlock first, then drop the reference */
 	LULL_ATTACH_SWITCH,	/* CG8: modes change while nobody is inside */
-	LULL_ATTACH_SINGLE,	/* CG9: only who is single-threaded is alone */
+	LULL_ATTACH_SINGLE,	/* CG9: only a single thread needs no lock to move itself */
 	LULL_ATTACH_CAP,	/* C5: one write takes so many PIDs and no more */
 });
 
@@ -49,7 +49,6 @@ LULL_SAFEGUARDS(ATTACH, attach, {
  * write names one PID and locks its group.
  */
 LULL_STEPS(ATTACH, attach, {
-	LULL_ATTACH_BY_ALONE,	/* C1, C2: who moves itself takes no lock */
 	LULL_ATTACH_BY_THERE,	/* C3: who is there already is not locked */
 	LULL_ATTACH_BY_MANY,	/* C5: one write takes many PIDs */
 });
@@ -77,7 +76,6 @@ void lull_attach_group_unlock(struct lull_attach_group *group);
 void lull_attach_round_begin(void);
 void lull_attach_round_end(void);
 
-bool __lull_attach_alone(struct task_struct *tsk);
 bool __lull_attach_joins(struct task_struct *from, struct task_struct *tsk);
 ssize_t lull_attach_write(struct kernfs_open_file *of, struct cgroup *dst,
 			  char *buf, bool threadgroup);
@@ -109,19 +107,11 @@ static inline void lull_attach_child_release(struct lull_attach_group *group)
 		__lull_attach_child_release(group);
 }
 
-/* Needs @tsk, which is to be moved by itself, no lock? Under cgroup_mutex. */
-static inline bool lull_attach_alone(struct task_struct *tsk)
-{
-	return lull_attach_less() && lull_attach_by(LULL_ATTACH_BY_ALONE) &&
-	       __lull_attach_alone(tsk);
-}
-
-/* Does the same go for @tsk that joins all cgroups of @from? */
+/* Needs @tsk, which joins all cgroups of @from, no lock? Under cgroup_mutex. */
 static inline bool lull_attach_joins(struct task_struct *from,
 				     struct task_struct *tsk)
 {
-	return lull_attach_less() && lull_attach_by(LULL_ATTACH_BY_ALONE) &&
-	       __lull_attach_joins(from, tsk);
+	return lull_attach_less() && __lull_attach_joins(from, tsk);
 }
 
 #else /* !CONFIG_LULL_ATTACH */

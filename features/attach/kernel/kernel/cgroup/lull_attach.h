@@ -25,8 +25,9 @@
 
 /* One of the processes, or threads, that a write names. */
 struct attach_target {
-	const char *end;		/* of its PID in the text */
+	char *end;			/* of its PID in the text */
 	pid_t pid;			/* as written; 0 is the writer */
+	struct pid *leads;		/* @pid, if it is @task's own */
 	bool there;			/* nothing to do */
 	bool locked;			/* its thread group is */
 	struct task_struct *task;	/* a reference; the leader, if all move */
@@ -52,34 +53,24 @@ static struct lull_attach_group *group_of(struct attach_target *t)
 }
 
 /**
- * __lull_attach_alone - can a task be moved by itself without any lock?
+ * __lull_attach_joins - can a task join another's cgroups without any lock?
+ * @from: the other
  * @tsk: the task
  *
  * Who is in here neither forks nor execs nor exits, and cgroup_mutex keeps
- * other writers away.
+ * other writers away. @from has to be in its cgroups: who is being made is in
+ * none yet.
  */
-bool __lull_attach_alone(struct task_struct *tsk)
+bool __lull_attach_joins(struct task_struct *from, struct task_struct *tsk)
 {
 	lockdep_assert_held(&cgroup_mutex);
-	if (tsk != current)
+	if (tsk != current || list_empty_careful(&from->cg_list))
 		return false;
 	lull_attach_count(LULL_ATTACH_ALONE);
 	return true;
 }
 
-/**
- * __lull_attach_joins - can a task join another's cgroups without any lock?
- * @from: the other
- * @tsk: the task
- *
- * @from has to be in its cgroups: who is being made is in none yet.
- */
-bool __lull_attach_joins(struct task_struct *from, struct task_struct *tsk)
-{
-	return !list_empty_careful(&from->cg_list) && __lull_attach_alone(tsk);
-}
-
-/* Those that one write takes. */
+/* Those that one write takes, of which there is one or more. */
 static unsigned int count_words(const char *text, bool *more)
 {
 	bool capped = lull_attach_guarded(LULL_ATTACH_CAP);
@@ -98,38 +89,54 @@ static unsigned int count_words(const char *text, bool *more)
 	return nr;
 }
 
-/* In place; each word must be a PID as stock takes it. */
+/* In place; the first word must be a PID as stock takes it. */
+static int parse_word(char *text, struct attach_target *t)
+{
+	char *end, ended_by;
+	int ret;
+
+	text = skip_spaces(text);
+	for (end = text; *end && !isspace(*end); end++)
+		;
+	ended_by = *end;
+	*end = '\0';
+	ret = kstrtoint(text, 0, &t->pid);
+	*end = ended_by;
+	t->end = end;
+	return ret || t->pid < 0 ? -EINVAL : 0;
+}
+
 static int parse_words(char *text, struct attach_write *w)
 {
 	struct attach_target *t;
+	int ret;
 
 	for_each_target(t, w) {
-		char *end, ended_by;
-		int ret;
-
-		text = skip_spaces(text);
-		for (end = text; *end && !isspace(*end); end++)
-			;
-		ended_by = *end;
-		*end = '\0';
-		ret = kstrtoint(text, 0, &t->pid);
-		*end = ended_by;
-		if (ret || t->pid < 0)
-			return -EINVAL;
-		t->end = end;
-		text = end;
+		ret = parse_word(text, t);
+		if (ret)
+			return ret;
+		text = t->end;
 	}
 	return 0;
 }
 
-/* Under RCU. */
-static struct task_struct *look_up(const struct attach_target *t,
-				   bool threadgroup)
+/*
+ * Under RCU. What its PID is comes first: where another thread's exec takes the PID over
+ * before the task is read, the task is that thread.
+ */
+static struct task_struct *look_up(struct attach_target *t, bool threadgroup)
 {
-	struct task_struct *tsk;
+	struct pid *pid = t->pid ? find_vpid(t->pid) : task_pid(current);
+	struct task_struct *tsk = pid_task(pid, PIDTYPE_PID);
+	struct task_struct *leader;
 
-	tsk = t->pid ? find_task_by_vpid(t->pid) : current;
-	return tsk && threadgroup ? tsk->group_leader : tsk;
+	t->leads = NULL;
+	if (!tsk)
+		return NULL;
+	leader = threadgroup ? READ_ONCE(tsk->group_leader) : tsk;
+	if (leader == tsk)
+		t->leads = pid;
+	return leader;
 }
 
 static void put_targets(struct attach_write *w)
@@ -169,6 +176,20 @@ static int find_targets(struct attach_write *w)
 }
 
 /*
+ * Most name a leader by its own PID, and it needs no look from the PID to the task: who
+ * has that struct pid and leads its group is who would be found. A task that is reaped
+ * has none. Any other PID is another thread's, or was: it is looked up again.
+ */
+static bool is_still_meant(struct attach_write *w, struct attach_target *t)
+{
+	struct pid *pid = t->leads;
+
+	if (pid && READ_ONCE(t->task->thread_pid) == pid)
+		return !w->threadgroup || thread_group_leader(t->task);
+	return look_up(t, w->threadgroup) == t->task;
+}
+
+/*
  * Between the lookup and the lock, exec by another thread may have made that one
  * the leader, and the PID's; or the task was reaped, and the PID is free.
  */
@@ -180,7 +201,7 @@ static bool still_the_same(struct attach_write *w)
 	rcu_read_lock();
 	for_each_target(t, w) {
 		if (lull_attach_guarded(LULL_ATTACH_LEADER))
-			same &= look_up(t, w->threadgroup) == t->task;
+			same &= is_still_meant(w, t);
 		else
 			t->there |= !pid_alive(t->task);
 	}
@@ -295,16 +316,11 @@ static int skip_those_there(struct attach_write *w)
 	return ret;
 }
 
-/* Can't change: it is the writer, without other threads that would move. */
+/* Stock's own case: a thread that moves itself alone does nothing else meanwhile. */
 static bool needs_no_lock(struct attach_write *w, struct attach_target *t)
 {
-	/* Stock's own case. */
-	if (!t->pid && !w->threadgroup)
-		return true;
-	if (w->threadgroup && t->task == current && !thread_group_empty(current) &&
-	    lull_attach_guarded(LULL_ATTACH_SINGLE))
-		return false;
-	return lull_attach_alone(t->task);
+	return !t->pid &&
+	       (!w->threadgroup || !lull_attach_guarded(LULL_ATTACH_SINGLE));
 }
 
 static void lock_groups(struct attach_write *w)
@@ -358,7 +374,8 @@ static ssize_t move_targets(struct attach_write *w, const char *text)
 		}
 	}
 	for_each_target(t, w) {
-		cond_resched();
+		if (w->nr > 1)
+			cond_resched();
 		ret = move_target(w, t);
 		if (ret)
 			return done == text ? ret : done - text;
@@ -453,6 +470,29 @@ static ssize_t write_excluding_all(struct attach_write *w, const char *text)
 	return ret;
 }
 
+/*
+ * On v1 the memory controller keeps the state of one move from can_attach() to
+ * post_attach(), which runs without locks.
+ */
+static int take_many(struct attach_write *w, char *text)
+{
+	int ret;
+
+	if (!lull_attach_less() || !lull_attach_by(LULL_ATTACH_BY_MANY) ||
+	    !cgroup_on_dfl(w->dst))
+		return -EINVAL;
+	w->nr = count_words(text, &w->more);
+	w->targets = kvcalloc(w->nr, sizeof(*w->targets), GFP_KERNEL);
+	if (!w->targets)
+		return -ENOMEM;
+	ret = parse_words(text, w);
+	if (ret)
+		kvfree(w->targets);
+	else
+		lull_attach_count(LULL_ATTACH_BATCHES);
+	return ret;
+}
+
 /**
  * lull_attach_write - move what a write to a cgroup's file names
  * @of: the file
@@ -471,37 +511,28 @@ static ssize_t write_excluding_all(struct attach_write *w, const char *text)
 ssize_t lull_attach_write(struct kernfs_open_file *of, struct cgroup *dst,
 			  char *buf, bool threadgroup)
 {
-	struct attach_target one;
+	struct attach_target one = { };
 	struct attach_write w = {
 		.of = of,
 		.dst = dst,
 		.threadgroup = threadgroup,
+		.nr = 1,
 		.targets = &one,
 	};
 	unsigned int tries, max;
 	ssize_t ret;
 
 	lockdep_assert_held(&cgroup_mutex);
-	w.nr = count_words(buf, &w.more);
-	/*
-	 * On v1 the memory controller keeps the state of one move from
-	 * can_attach() to post_attach(), which runs without locks.
-	 */
-	if (!w.nr || (w.nr > 1 && !(lull_attach_less() &&
-				    lull_attach_by(LULL_ATTACH_BY_MANY) &&
-				    cgroup_on_dfl(dst))))
-		return -EINVAL;
-	if (w.nr > 1) {
-		w.targets = kvmalloc_array(w.nr, sizeof(one), GFP_KERNEL);
-		if (!w.targets)
-			return -ENOMEM;
-		lull_attach_count(LULL_ATTACH_BATCHES);
+	ret = parse_word(buf, &one);
+	if (ret)
+		return ret;
+	if (*skip_spaces(one.end)) {
+		ret = take_many(&w, buf);
+		if (ret)
+			return ret;
 	}
-	memset(w.targets, 0, w.nr * sizeof(one));
 
-	ret = parse_words(buf, &w);
-	if (!ret)
-		ret = try_write(&w, buf);
+	ret = try_write(&w, buf);
 	/* A test of a test looks more often, but comes to an end, too. */
 	max = lull_attach_guarded(LULL_ATTACH_TRIES) ? ATTACH_TRIES_MAX :
 						       10 * ATTACH_TRIES_MAX;
