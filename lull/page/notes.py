@@ -14,7 +14,16 @@ from pydantic import Field
 
 from lull.errors import LabError
 from lull.host.records import read_toml
-from lull.model import Feature, Headline, Record, Row, Value
+from lull.model import (
+    Expectation,
+    Feature,
+    Headline,
+    Place,
+    Record,
+    Row,
+    StepShare,
+    Value,
+)
 from lull.report.summary import CaseKey, case_key
 
 FILE = "notes.toml"
@@ -48,7 +57,9 @@ def notes_of(feature: Feature, folder: Path) -> tuple[Note, ...]:
     return found
 
 
-def about(feature: Feature, item: Note | Headline | Row) -> tuple[CaseKey, str]:
+def about(
+    feature: Feature, item: Note | Headline | Place | Row | StepShare | Expectation
+) -> tuple[CaseKey, str]:
     """What of a feature it is about: a metric of a case."""
     return case_key(feature, item.workload, item.params), item.metric
 
@@ -60,7 +71,10 @@ class Marks:
         self._texts: list[str] = []
 
     def mark(
-        self, feature: Feature, item: Headline | Row, notes: Sequence[Note]
+        self,
+        feature: Feature,
+        item: Headline | Row | StepShare | Expectation,
+        notes: Sequence[Note],
     ) -> str:
         """What a cell about ``item`` ends with: nothing, or a blank and numbers."""
         texts = [n.text for n in notes if about(feature, n) == about(feature, item)]

@@ -35,11 +35,19 @@ class Origin(Record):
     created: str = ""
 
     def __str__(self) -> str:
-        # Days and ten digits: what finds it in the history of the checkout.
-        when = f", {self.created[:10]}" if self.created else ""
+        when = f", {self.day}" if self.day else ""
+        return f"`{self.command}`{when}{f', commit {self.short}' if self.short else ''}"
+
+    @property
+    def day(self) -> str:
+        """Of ``created``, without the time."""
+        return self.created[:10]
+
+    @property
+    def short(self) -> str:
+        """Ten digits of ``commit``: what finds it in the history of the checkout."""
         number, _, dirty = self.commit.partition("-")
-        where = f", commit {number[:10]}{'-' if dirty else ''}{dirty}" if number else ""
-        return f"`{self.command}`{when}{where}"
+        return f"{number[:10]}{'-' if dirty else ''}{dirty}" if number else ""
 
 
 @dataclass(frozen=True)
