@@ -7,22 +7,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from textwrap import wrap
 
 from lull.ask.catalog import feature as find_feature
 from lull.ask.catalog import features
 from lull.errors import LabError, UsageError
-from lull.host.files import read_input
+from lull.kernels.bases import base_names
 from lull.kernels.inputs import gather
 from lull.kernels.patches import apply_patch
 from lull.kernels.workspace import Change, decode, encode
-from lull.model import LULL, Arm
-from lull.report import ablation
+from lull.model import Arm
+from lull.page.figures import reduced, room
+from lull.page.notes import Marks, notes_of
+from lull.page.origin import figures_of
 from lull.report.compare import read as read_run
-from lull.report.summary import promise_text
 from lull.series import distro, mails, stages, upstream
-from lull.series.description import WIDTH, Entry, load
-from lull.series.letter import Letter, Measured, kept
+from lull.series.description import Entry, load
+from lull.series.figures import Measured, Quotes, evidence, footnotes, kept_of
+from lull.series.letter import Letter, address
 from lull.series.pristine import Pristine
 
 
@@ -109,32 +110,52 @@ def left_out(order: Order, root: Path) -> str:
     return " ".join(says.left_out.split()) if says else ""
 
 
-def measured_in(run: Path, order: Order, root: Path) -> Measured:
-    """The tables of a run's folder, to be quoted. Raises UsageError where it is no
-    run of what the series is about, or the series is not all of the feature."""
+def measured_in(run: Path | None, order: Order, root: Path) -> Measured | None:
+    """What a letter quotes: of a run's folder, else what the project keeps.
+
+    None where there is no letter, or nothing in the series that was measured. Raises
+    UsageError where there are no figures, and for a run of something else.
+    """
     if order.reader is not Reader.UPSTREAM:
-        raise UsageError("--run is for a cover letter", hint="add --for upstream")
-    if left_out(order, root):
+        if run:
+            raise UsageError("--run is for a cover letter", hint="add --for upstream")
+        return None
+    (name,) = order.names
+    says = entries(root)[name].upstream
+    if run:
+        return _of_run(run, order, root)
+    if not says or not any(patch.steps for patch in says.patch):
+        return None
+    found = kept_of(find_feature(name, root), root, order.base)
+    if found is None:
         raise UsageError(
-            f"the series is not all of {order.names[0]}, and a run's figures are",
-            hint="leave --run out",
+            f"the project keeps no figures of {name} on {order.base} for the letter",
+            hint=f"{_measure(order)}, then --run with its folder",
         )
-    summary = read_run(run, features(), lambda text: None).summary
-    measured = {row.feature for row in summary.rows}
-    if summary.base != order.base or not measured & {*order.names}:
+    return found
+
+
+def _of_run(run: Path, order: Order, root: Path) -> Measured:
+    (name,) = order.names
+    got = read_run(run, features(), lambda text: None)
+    measured = {row.feature for row in got.summary.rows}
+    if got.summary.base != order.base or name not in measured:
+        what = ", ".join(sorted(measured)) or "nothing"
         raise UsageError(
-            f"a run of {', '.join(sorted(measured)) or 'nothing'} on {summary.base}",
+            f"a run of {what} on {got.summary.base}",
             where=str(run),
-            hint=f"lull run {order.names[0]} --base {order.base} --clock insn",
+            hint=_measure(order),
         )
-    data = read_input(run / "table.txt", "name the folder of a whole run: --run RUN")
-    # The table of a run with --ablate begins with that of the steps.
-    table = data.decode("utf-8", "replace").strip()
-    every = ablation.render(summary).strip()
-    table = table.removeprefix(every).strip()
-    mine = tuple(step for step in summary.steps if step.feature in order.names)
-    shares = ablation.render(summary.model_copy(update={"steps": mine}))
-    return Measured(table, shares.strip())
+    feature = find_feature(name, root)
+    found = figures_of(got)
+    found = replace(found, summary=reduced(found.summary, feature))
+    kept = kept_of(feature, root, order.base)
+    steps = found if found.summary.steps else kept.steps if kept else None
+    return Measured(found, steps)
+
+
+def _measure(order: Order) -> str:
+    return f"lull run {order.names[0]} --base {order.base} --clock insn"
 
 
 def files(
@@ -148,15 +169,8 @@ def files(
     would not give what was planned. ``measured`` is for the cover letter."""
     cover = None
     if order.reader is Reader.UPSTREAM:
-        one = upstream_of(order, root)
-        cover = Letter(
-            one.name,
-            order.base,
-            one.says,
-            evidence(one.name, root),
-            measured,
-            kept(root / "features" / one.name, order.base),
-        ).write
+        measured = measured or measured_in(None, order, root)
+        cover = _letter(order, root, pristine.version, measured).write
     else:
         steps = [_with_evidence(step, root) for step in steps]
     numbered = order.reader is not Reader.DISTRO
@@ -174,33 +188,31 @@ def files(
     }
 
 
+def _letter(
+    order: Order, root: Path, version: str, measured: Measured | None
+) -> Letter:
+    one = upstream_of(order, root)
+    quotes = None
+    if measured:
+        feature = find_feature(one.name, root)
+        steps = tuple(dict.fromkeys(s for p in one.says.patch for s in p.steps))
+        notes = notes_of(feature, room(feature, root))
+        quotes = Quotes(feature, measured, steps, notes)
+    newest = base_names()[-1]
+    where = address(root)
+    return Letter(one.name, order.base, version, newest, one.says, quotes, where)
+
+
 def _with_evidence(step: stages.Step, root: Path) -> stages.Step:
     """The message of who completes a feature ends with what it is held to."""
     if not step.completes:
         return step
-    text = f"{step.words.text.strip()}\n\n{evidence(step.completes, root)}"
+    feature = find_feature(step.completes, root)
+    marks = Marks()
+    said = evidence(feature, notes_of(feature, room(feature, root)), marks)
+    parts = [step.words.text.strip(), said, footnotes(marks)]
+    text = "\n\n".join(part for part in parts if part)
     return replace(step, words=step.words.model_copy(update={"text": text}))
-
-
-def evidence(name: str, root: Path) -> str:
-    """How to measure a feature, and which figures it is held to; none is new."""
-    feature = find_feature(name, root)
-    held = dict.fromkeys(
-        promise_text(item) + (f" ({item.clock})" if item.clock else "")
-        for item in feature.expectations
-        if item.mode == LULL and not item.control
-    )
-    said = f"Evidence: lull run {name} --check measures it, and fails where one "
-    return "\n".join(
-        [
-            *wrap(f"{said}of these does not hold:", WIDTH),
-            *(line for text in held for line in _item(text)),
-        ]
-    )
-
-
-def _item(text: str) -> list[str]:
-    return wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ")
 
 
 def prove(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +18,7 @@ from lull.kernels.bases import DEFAULT_BASE, Base, load_base
 from lull.kernels.cache import Cache
 from lull.series.assemble import Reader, files, left_out, measured_in, order, planner
 from lull.series.folder import publish, refuse
+from lull.series.letter import FILL_IN, address
 from lull.series.mails import COVER, need_git
 from lull.series.pristine import Pristine, look
 from lull.series.stages import DoesNotFit
@@ -38,7 +40,7 @@ def series_command(
     ] = None,
     run: Annotated[
         Path | None,
-        typer.Option(help="A run's folder: its table for the cover letter."),
+        typer.Option(help="A run's folder, for the cover letter. [default: kept]"),
     ] = None,
 ) -> None:
     """Write features as patches for an untouched tree."""
@@ -48,7 +50,7 @@ def series_command(
     wanted = order(features, base, reader, root)
     refuse(output)
     need_git()
-    measured = None if run is None else measured_in(run, wanted, root)
+    measured = measured_in(run, wanted, root)
     plan = planner(wanted, root)
     pristine = look(tree, record) if tree else _sources(record)
     try:
@@ -68,8 +70,17 @@ def series_command(
         print(f"with {', '.join(added)}, which is needed")
     if left := left_out(wanted, root):
         print(f"not all of {wanted.names[0]}: {left}")
+    if reader is Reader.UPSTREAM:
+        for line in _for_the_sender(root):
+            print(line)
     patches = sum(name.endswith(".patch") for name in made.keys() - {COVER})
     print(f"{patches} patches for Linux {pristine.version} in {shown_path(output)}")
+
+
+def _for_the_sender(root: Path) -> Iterator[str]:
+    """What is left to be done before anybody else reads it."""
+    if not address(root):
+        yield f"in the letter say where the project is, at 'where: {FILL_IN}'"
 
 
 def _sources(base: Base) -> Pristine:

@@ -27,6 +27,13 @@ class Words(Record):
     text: str
 
 
+class Cover(Words):
+    """What the letter begins with, and what it must not be silent about."""
+
+    newer: str = Field(min_length=1)  #: what the newest base has of it by itself
+    breaks: str = Field(min_length=1)  #: what it may break, and what nobody has tried
+
+
 class Declaration(Record):
     """Lines that a hook needs and does not bring, and after which line of a file
     they belong."""
@@ -99,7 +106,7 @@ class Patch(Record):
 class Upstream(Record):
     """What a feature comes to without modes and tests (``lull.series.upstream``)."""
 
-    cover: Words
+    cover: Cover
     tests: str  #: which of the project's tests are about it
     true: tuple[str, ...] = ()  #: functions, or calls, that are true in the best mode,
     false: tuple[str, ...] = ()  #: those that are not,
@@ -141,7 +148,9 @@ class Entry(Record):
         parts: list[str] = []
         if self.upstream is not None:
             found += self.upstream.texts()
-            parts = [self.upstream.tests, self.upstream.left_out]
+            cover = self.upstream.cover
+            parts = [cover.newer, cover.breaks]
+            parts += [self.upstream.tests, self.upstream.left_out]
         return [words.text for words in found if words is not None] + parts
 
 

@@ -1,44 +1,33 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The cover letter of a series for upstream: why, what each patch brings, how to
-measure it again, and the tests. No figure comes from here."""
+"""The cover letter of a series for upstream: why, for which kernel, what it may break,
+what each patch brings, how to measure it again, and the tests. No figure comes from
+here."""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from textwrap import wrap
 
-from pydantic import ValidationError
+from lull.model import Clock
+from lull.report.stats import ALPHA
+from lull.report.table import wrap
+from lull.series.description import Upstream
+from lull.series.figures import Quotes
 
-from lull.errors import LabError
-from lull.model import Summary
-from lull.report import ablation
-from lull.report.table import ratio
-from lull.series.description import WIDTH, Upstream
-
-#: In a feature's room: what ``lull run --ablate`` has measured.
-KEPT = "results/ablate-insn.json"
-
-
-@dataclass(frozen=True)
-class Measured:
-    """What a run's folder has for a letter, to be quoted."""
-
-    table: str
-    steps: str = ""  #: what each step brings; empty where none was taken out
+#: Columns of the table of patches before what one is.
+_BEFORE = 18
+#: For the sender, in a letter of a project whose pyproject.toml has no address.
+FILL_IN = "fill in"
 
 
-def kept(room: Path, base: str) -> Summary | None:
-    """What is in the feature's room of its steps, if it is of this base."""
-    path = room / KEPT
-    if not path.is_file():
-        return None
-    try:
-        summary = Summary.model_validate_json(path.read_bytes())
-    except (OSError, ValidationError) as error:
-        raise LabError(f"no summary of a run: {error}", where=str(path)) from error
-    return summary if summary.base == base else None
+def address(root: Path) -> str:
+    """Where the project is to be had; empty where it does not say."""
+    file = root / "pyproject.toml"
+    project = tomllib.loads(file.read_text("utf-8")) if file.is_file() else {}
+    urls = project.get("project", {}).get("urls", {})
+    return str(next(iter(urls.values()), ""))
 
 
 @dataclass(frozen=True)
@@ -47,24 +36,38 @@ class Letter:
 
     name: str
     base: str
+    version: str  #: of the sources, as their Makefile has it
+    newest: str  #: of the bases: as near to mainline as the project is
     says: Upstream
-    evidence: str
-    measured: Measured | None = None
-    kept: Summary | None = None
+    quotes: Quotes | None = None  #: nothing of a series of fixes was measured
+    where: str = ""  #: the project is to be had
 
     def write(self, patches: Sequence[bytes]) -> tuple[str, str]:
         """The subject and the text, for patches as git has written them."""
-        parts = [self.says.cover.text.strip()]
+        cover = self.says.cover
+        parts = [cover.text.strip()]
         if self.says.left_out:
             parts.append(f"What is not in it\n{self.says.left_out.strip()}")
+        parts += [f"What it may break\n{cover.breaks.strip()}", self._base()]
         parts.append(f"What the patches are\n{self._patches(patches)}")
-        if any(patch.steps for patch in self.says.patch):
-            parts += [self._brings(), self._steps(), self._how()]
+        if self.quotes:
+            parts.append(self._how(self.quotes))
+            parts.append(f"What it brings\n{self.quotes.results()}")
+            parts.append(f"What each step brings\n{self.quotes.brings()}")
+            parts.append(self.quotes.evidence())
+            parts.append(self.quotes.footnotes())
         parts.append(
             f"Tests\n{self.says.tests.strip()}\n{_NOT_AS_IS}\n"
             f"All of them: make proof FEATURE={self.name} BASE={self.base}"
         )
-        return self.says.cover.title, "\n\n".join(parts)
+        return cover.title, "\n\n".join(part for part in parts if part)
+
+    def _base(self) -> str:
+        lines = [f"base: Linux {self.version}"]
+        if self.base != self.newest:
+            lines.append(f"What Linux {self.newest} has of it already:")
+            lines.append(self.says.cover.newer.strip())
+        return "\n".join(lines)
 
     def _patches(self, patches: Sequence[bytes]) -> str:
         """A line each: how long it is, and which steps it is a part of."""
@@ -73,46 +76,40 @@ class Letter:
             zip(patches, self.says.patch, strict=True), 1
         ):
             what = ["a fix of what is there"] if patch.fix else []
-            what += [f"step {step}{self._most(step)}" for step in patch.steps]
+            what += [f"step {step}{self._most(step, count)}" for step in patch.steps]
             what += [patch.note] if patch.note else []
             size = "+{} -{}".format(*_lines(mail))
             words = ", ".join(what) or "what the steps stand on"
             line = f"{count:>5}  {size:<9}  {words}"
-            lines += wrap(line, WIDTH, subsequent_indent=" " * _BEFORE)
-        if self.kept and any(patch.steps for patch in self.says.patch):
-            lines += ["", *wrap(_MOST, WIDTH)]
+            lines += wrap(line, "", " " * _BEFORE)
+        if self.quotes and self.quotes.measured.steps:
+            lines += ["", *wrap(_MOST)]
         return "\n".join(lines)
 
-    def _most(self, step: str) -> str:
-        """What a step brings where it brings most."""
-        steps = self.kept.steps if self.kept else ()
-        found = [s.ratio for s in steps if s.step == step and s.ratio is not None]
-        return f" ({ratio(min(found))})" if found else ""
+    def _most(self, step: str, count: int) -> str:
+        """A step's figure, with the patch that completes it."""
+        later = (patch.steps for patch in self.says.patch[count:])
+        whole = not any(step in steps for steps in later)
+        return self.quotes.most(step) if self.quotes and whole else ""
 
-    def _brings(self) -> str:
-        return f"What it brings\n{self.measured.table if self.measured else _NO_TABLE}"
-
-    def _steps(self) -> str:
-        if self.measured and self.measured.steps:
-            return f"What each step brings\n{self.measured.steps}"
-        if self.kept is None:
-            return f"What each step brings\n{_NO_STEPS}\n{self._command()}]"
-        whose = f"Linux {self.kept.kernel}, {self.kept.cpus} CPUs, as this repeats it:"
-        again = f"{self._command()} --seeds {self.kept.seeds}"
-        table = ablation.render(self.kept).strip()
-        return f"What each step brings\n{whose}\n{again}\n\n{table}"
-
-    def _command(self) -> str:
-        return f"lull run {self.name} --base {self.base} --clock insn --ablate"
-
-    def _how(self) -> str:
-        both = "In one kernel that has both ways, this series' (lull) and the kernel's"
-        more = _OF_ALL if self.says.left_out else ""
-        run = f"lull run {self.name} --base {self.base} --clock insn"
-        return (
-            f"How it was measured\n{both} own\n(stock), behind a switch: {run}{more}"
-            f"\n\n{self.evidence}"
+    def _how(self, quotes: Quotes) -> str:
+        """What was measured, in words for who does not know the project."""
+        summary = quotes.measured.results.summary
+        clock = _CLOCKS[summary.clock].format(accel=summary.accel.upper())
+        # On insn, boots at different dates: the same date gives the same figures.
+        of = f" of {summary.seeds} boots" if summary.seeds else ""
+        said = (
+            f"Linux {summary.kernel} with {summary.cpus} CPUs, in a virtual machine:"
+            f" {clock} stock is that kernel with this code in it, switched off; lull"
+            " is the same kernel with it switched on, in turns with stock. Figures"
+            f" are medians{of}; +- is the wider side of the 95% interval, and ~ says"
+            f" that no difference is shown (p >= {ALPHA}, or 1 in the interval)."
         )
+        if self.says.left_out:
+            said += " All of it was on, what is not in this series included."
+        lines = ["How it was measured, and how to repeat it", *wrap(said), ""]
+        again = "With the project (make setup) the commands below measure it again."
+        return "\n".join([*lines, again, f"where: {self.where or FILL_IN}"])
 
 
 def _lines(mail: bytes) -> tuple[int, int]:
@@ -122,15 +119,19 @@ def _lines(mail: bytes) -> tuple[int, int]:
     return added, sum(ln[:1] == b"-" and ln[:4] != b"--- " for ln in diff)
 
 
-_NO_TABLE = "[empty: no run was named. lull series ... --run RUN puts its table here]"
-#: Columns of the table of patches before what one is.
-_BEFORE = 18
+_CLOCKS = {
+    Clock.INSN: (
+        "QEMU's emulator {accel}, on the clock insn. Its time is a count of executed"
+        " instructions, 1 ns each, whatever the host does. There are no caches in it"
+        " and no contention: what a shared line or a lock costs CPUs that are at it"
+        " at once is in none of these figures."
+    ),
+    Clock.WALL: "QEMU under {accel}, on the clock wall: time, with the host's noise.",
+}
 _MOST = (
     "In brackets: all of it to all but the step, where that brings most; below 1 is"
-    " less with it. A step of several patches is whole with the last of them."
+    " less with it. A step of several patches has it where it is whole."
 )
-_NO_STEPS = "[empty: in no run that was named. It is of:"
 _NOT_AS_IS = """\
 That is this code behind a switch, beside what the kernel does now. As it
 stands here, without it, it was compiled after each patch, and not run."""
-_OF_ALL = "\nThe figures are of all of it there, what is not in this series included."

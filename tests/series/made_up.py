@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 from lull.series.assemble import Reader, files, order, planner
-from lull.series.letter import Measured
+from lull.series.figures import Measured
 from lull.series.pristine import Pristine
 from tests.series.made import project, put, tree
 
@@ -22,6 +24,8 @@ rename = { lull_freeze_wait = "freezer_wait" }
 [upstream.cover]
 title = "freezer: wait"
 text = "Why all of it."
+newer = "None of it."
+breaks = "All of it."
 [[upstream.patch]]
 hooks = ["0002-wait"]
 steps = ["dead"]
@@ -68,6 +72,10 @@ diff --git a/kernel/freezer.c b/kernel/freezer.c
  line 19
 """
 
+#: Where the project keeps what it has measured of it.
+RESULTS = "features/freeze/results/insn.json"
+STEPS = "features/freeze/results/ablate-insn.json"
+
 NEAR = """\
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* For kernel/freezer.c: it waits (FZ5). */
@@ -92,7 +100,61 @@ def freezer(place: Path) -> Path:
     put(room / "hooks/6.12/0002-wait.patch", WAIT)
     put(room / "hooks/6.12/0003-compare.patch", COMPARE)
     put(room / "kernel/kernel/lull_near.h", NEAR)
+    put(root / RESULTS, json.dumps(summary()))
     return root
+
+
+def row(mode: str, median: float, **more: Any) -> dict[str, Any]:
+    """A row of summary.json: of the one case that there is."""
+    return {
+        "feature": "freeze",
+        "workload": "load",
+        "metric": "time",
+        "unit": "ns",
+        "params": {},
+        "mode": mode,
+        "n": 6,
+        "median": median,
+        "ci95": None,
+        **more,
+    }
+
+
+def summary(feature: str = "freeze", base: str = BASE) -> dict[str, Any]:
+    """What a run leaves: half of what stock takes."""
+    lull = {"ratio": 0.5, "ratio_ci95": [0.4, 0.6], "p": 0.01}
+    rows = [row("stock", 2000, feature=feature)]
+    rows.append(row("lull", 1000, feature=feature, **lull))
+    return {
+        "schema": 1,
+        "base": base,
+        "kernel": "6.12.117",
+        "clock": "insn",
+        "accel": "tcg",
+        "cpus": 2,
+        "seeds": 6,
+        "rows": rows,
+        "expectations": [],
+        "ok": True,
+    }
+
+
+def share(step: str, ratio: float, low: float, high: float) -> dict[str, Any]:
+    """What a step brings, with its interval."""
+    return {
+        "feature": "freeze",
+        "workload": "load",
+        "params": {},
+        "metric": "time",
+        "step": step,
+        "text": f"what {step} does",
+        "alone": f"lull+{step}",
+        "without": f"lull-{step}",
+        "none": "lull=none",
+        "ratio": ratio,
+        "ratio_ci95": [low, high],
+        "p": 0.01,
+    }
 
 
 def freezer_tree(place: Path) -> Pristine:

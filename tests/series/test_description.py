@@ -60,18 +60,21 @@ def test_what_is_wrong_in_a_series_toml_is_named(
         load(put(tmp_path / "series.toml", said))
 
 
-@pytest.mark.parametrize("what", ["tests", "left_out"])
+@pytest.mark.parametrize("what", ["tests", "left_out", "newer", "breaks"])
 def test_parts_of_a_letter_are_no_longer_than_a_message(
     what: str, tmp_path: Path
 ) -> None:
     said = SAYS.format(what="x", more="")
+    long = f'{what} = "{"x" * 80}"'
     said += f"""
 [upstream]
 {"" if what == "tests" else 'tests = "Some."'}
-{what} = "{"x" * 80}"
+{long if what in ("tests", "left_out") else ""}
 [upstream.cover]
 title = "x"
 text = "Why."
+{long if what == "newer" else 'newer = "None."'}
+{long if what == "breaks" else 'breaks = "All."'}
 [[upstream.patch]]
 """
     with pytest.raises(LabError, match="longer than 75"):

@@ -1,160 +1,316 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The cover letter of a series, and the run that it quotes."""
+"""The cover letter of a series, and the figures that it quotes."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from lull.errors import LabError, UsageError
-from lull.model import Summary
-from lull.report.ablation import render
+from lull.ask.catalog import feature as find_feature
+from lull.errors import LullError, UsageError
+from lull.kernels.bases import base_names
+from lull.model import Expectation
+from lull.page.notes import Marks
+from lull.series import assemble
 from lull.series.assemble import Reader, measured_in, order
-from lull.series.letter import KEPT, Measured
+from lull.series.figures import Measured, command, evidence
 from lull.series.pristine import Pristine
 from tests.series.made import put
-from tests.series.made_up import BASE, change, made
+from tests.series.made_up import (
+    BASE,
+    RESULTS,
+    STEPS,
+    change,
+    made,
+    row,
+    share,
+    summary,
+)
+
+LETTER = "0000-cover-letter.patch"
 
 
-def test_a_cover_letter_has_the_places_of_what_was_not_measured(
+def letter_of(root: Path, pristine: Pristine, measured: Measured | None = None) -> str:
+    return made(root, pristine, measured)[LETTER]
+
+
+def keep_steps(root: Path, *shares: dict[str, Any], more: Any = ()) -> None:
+    put(root / STEPS, json.dumps(summary() | {"steps": shares} | dict(more)))
+
+
+def test_a_letter_has_all_that_it_must_not_be_silent_about(
     root: Path, pristine: Pristine
 ) -> None:
-    letter = made(root, pristine)["0000-cover-letter.patch"]
+    letter = letter_of(root, pristine)
     assert "Subject: [PATCH 0/1] freezer: wait\n" in letter
-    for part in ("Why all of it.", "[empty: no run was named", "[empty: in no run"):
+    parts = (
+        "Why all of it.\n\nWhat it may break\nAll of it.\n\nbase: Linux 6.12.117\n",
+        f"What Linux {base_names()[-1]} has of it already:\nNone of it.\n\n",
+        "\nTests\nSome.\n",
+        "compiled after each patch, and not run.",
+    )
+    for part in parts:
         assert part in letter
-    assert "lull run freeze --base 6.12 --clock insn --ablate" in letter
-    assert "\nTests\nSome.\n" in letter
-    assert "compiled after each patch, and not run." in letter
     assert "1 file" in letter or "2 files" in letter
-    assert "***" not in letter
+    assert "***" not in letter and "[empty" not in letter
+
+
+def test_for_the_newest_base_nothing_is_said_of_a_newer_one(
+    root: Path, pristine: Pristine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(assemble, "base_names", lambda: ["6.1", BASE])
+    letter = letter_of(root, pristine)
+    assert "base: Linux 6.12.117\n\n" in letter and "None of it." not in letter
+
+
+@pytest.mark.parametrize("field", ["newer", "breaks"])
+def test_a_cover_without_one_of_these_is_refused(
+    root: Path, pristine: Pristine, field: str
+) -> None:
+    said = {"newer": "None of it.", "breaks": "All of it."}[field]
+    change(root, f'{field} = "{said}"', "")
+    with pytest.raises(LullError, match=f"{field}: Field required"):
+        letter_of(root, pristine)
 
 
 def test_a_letter_says_how_long_each_patch_is(root: Path, pristine: Pristine) -> None:
-    letter = made(root, pristine)["0000-cover-letter.patch"]
+    letter = letter_of(root, pristine)
     assert "\n    1  +7 -0      step dead\n\n" in letter
     note = "a note of many words, which goes on and on, and on and on"
     change(root, '["dead"]', f'["dead"]\nnote = "{note}"')
-    letter = made(root, pristine)["0000-cover-letter.patch"]
+    letter = letter_of(root, pristine)
     assert f"on and on,\n{' ' * 18}and on and on\n" in letter
     change(root, f'steps = ["dead"]\nnote = "{note}"', "fix = true")
-    letter = made(root, pristine)["0000-cover-letter.patch"]
+    (root / RESULTS).unlink()
+    letter = letter_of(root, pristine)
     assert "\n    1  +7 -0      a fix of what is there\n\n" in letter
     # Nothing of it was measured.
-    assert "[empty:" not in letter and "Evidence:" not in letter
+    assert "How it was measured" not in letter and "Evidence:" not in letter
 
 
-def test_a_runs_table_is_quoted(root: Path, pristine: Pristine) -> None:
-    letter = made(root, pristine, Measured("a b\n1 2"))["0000-cover-letter.patch"]
-    assert "What it brings\na b\n1 2\n\n" in letter
-    assert "no run was named" not in letter
+def test_it_says_what_was_measured_and_how_to_repeat_it(
+    root: Path, pristine: Pristine
+) -> None:
+    words = " ".join(letter_of(root, pristine).split())
+    for said in (
+        "Linux 6.12.117 with 2 CPUs, in a virtual machine: QEMU's emulator TCG",
+        "executed instructions, 1 ns each",
+        "no caches in it and no contention",
+        "stock is that kernel with this code in it, switched off",
+        "+- is the wider side of the 95% interval, and ~ says that no difference",
+        "where: fill in",
+    ):
+        assert said in words
+    put(root / "pyproject.toml", '[project.urls]\nSource = "https://here.example"\n')
+    letter = letter_of(root, pristine)
+    assert "\nwhere: https://here.example\n" in letter and "fill in" not in letter
+
+
+def test_stocks_own_value_stands_beside_the_ratio(
+    root: Path, pristine: Pristine
+) -> None:
+    origin = {"command": "lull run all", "created": "2026-11-25T1", "commit": "a" * 40}
+    put((root / RESULTS).with_suffix(".origin.json"), json.dumps(origin))
+    letter = letter_of(root, pristine)
+    assert (
+        f"What it brings\n2026-11-25, {'a' * 10} of the project:\n  lull run all\n"
+        in letter
+    )
+    assert "\nload\n  time                             2.00us  0.500 +-20%\n" in letter
+    assert "\n  time: t\n" in letter
+
+
+def test_of_figures_without_an_origin_the_command_repeats_them(
+    root: Path, pristine: Pristine
+) -> None:
+    letter = letter_of(root, pristine)
+    assert "nobody wrote down. To repeat them:\n  lull run freeze --base 6.12" in letter
+
+
+def test_without_figures_it_is_refused(root: Path, pristine: Pristine) -> None:
+    """No letter has a place that is left empty for them."""
+    put(root / RESULTS, json.dumps(summary(base="6.1")))
+    with pytest.raises(UsageError, match=r"no figures of freeze on 6\.12") as caught:
+        letter_of(root, pristine)
+    assert "lull run freeze --base 6.12 --clock insn" in caught.value.hint
+    put(root / RESULTS, "{}")
+    with pytest.raises(LullError, match="not a summary"):
+        letter_of(root, pristine)
+
+
+def test_a_step_is_quoted_only_where_its_interval_excludes_1(
+    root: Path, pristine: Pristine
+) -> None:
+    keep_steps(root, share("dead", 0.3, 0.1, 1.4))
+    assert "step dead (not shown)\n" in letter_of(root, pristine)
+    keep_steps(root, share("dead", 0.3, 0.1, 1.4), share("dead", 0.8, 0.7, 0.9))
+    letter = letter_of(root, pristine)
+    assert "step dead (0.800)\n\nIn brackets: all of it" in letter
+
+
+def test_a_step_of_two_patches_has_its_figure_where_it_is_whole(
+    root: Path, pristine: Pristine
+) -> None:
+    keep_steps(root, share("dead", 0.8, 0.7, 0.9))
+    second = """
+[[upstream.patch]]
+words = { title = "freezer: more", text = "More." }
+steps = ["dead"]
+declare = [{ file = "include/linux/more.h", text = "int more;" }]
+[[upstream.edit]]"""
+    change(root, "\n[[upstream.edit]]", second)
+    letter = letter_of(root, pristine)
+    assert "+7 -0      step dead\n" in letter
+    assert "+1 -0      step dead (0.800)\n" in letter
+
+
+def test_the_table_of_steps_is_of_the_series(root: Path, pristine: Pristine) -> None:
+    rows = [row("stock", 2000), row("lull", 1000, ratio=0.5, ratio_ci95=[0.4, 0.6])]
+    keep_steps(
+        root,
+        share("dead", 0.8, 0.7, 0.9),
+        share("other", 0.9, 0.8, 0.95),
+        more={"rows": rows},
+    )
+    origin = {"command": "lull run all --ablate", "created": "2026-11-24"}
+    put((root / STEPS).with_suffix(".origin.json"), json.dumps(origin))
+    part = letter_of(root, pristine).partition("What each step brings\n")[2]
+    assert part.startswith(
+        "2026-11-24, of which commit, nobody wrote down:\n  lull run all --ablate\n"
+    )
+    assert "\ntime, load: stock 2.00us\n" in part
+    assert "\ndead         -                    -                    0.800 +-" in part
+    assert "\nother " not in part and "none of them" not in part
+    assert "have other besides, which this series has not." in " ".join(part.split())
+
+
+def test_a_step_that_the_run_lacks_is_named(root: Path, pristine: Pristine) -> None:
+    keep_steps(root, share("dead", 0.8, 0.7, 0.9))
+    change(root, 'steps = ["dead"]', 'steps = ["dead", "batch"]')
+    letter = letter_of(root, pristine)
+    assert "step batch (not measured alone)" in letter
+    assert "That run knows no step batch, and all figures of this table" in letter
+
+
+def test_without_a_run_of_steps_it_says_so(root: Path, pristine: Pristine) -> None:
+    letter = letter_of(root, pristine)
+    again = "lull run freeze --base 6.12 --clock insn --ablate"
+    assert (
+        f"No step of it was measured by itself on this base. This does it:\n  {again}"
+        in letter
+    )
+    assert "In brackets" not in letter
+
+
+def test_a_case_that_another_step_has_a_part_in_is_not_quoted(
+    root: Path, pristine: Pristine
+) -> None:
+    """That step is not in the series."""
+    keep_steps(root, share("other", 0.9, 0.8, 1.1))
+    assert "0.500 +-20%" in letter_of(root, pristine)
+    keep_steps(root, share("other", 0.9, 0.8, 0.95))
+    assert "0.500 +-20%" not in letter_of(root, pristine)
+
+
+NOTE = """
+[[notes]]
+workload = "load"
+metric = "time"
+text = "It is made up, and so is all that is said of it in this test."
+"""
+
+
+def test_a_note_stands_wherever_its_case_is_quoted(
+    root: Path, pristine: Pristine
+) -> None:
+    put(root / "features/freeze/notes.toml", NOTE)
+    keep_steps(root, share("dead", 0.8, 0.7, 0.9))
+    letter = letter_of(root, pristine)
+    assert "step dead (0.800) (1)\n" in letter
+    assert "\n  time (1)                         2.00us  0.500" in letter
+    assert "\ntime, load (1)" in letter
+    assert "  time lull <= 0.5 of stock at load (insn) (1)\n" in letter
+    assert letter.count("\n\n(1) It is made up, and so is all") == 1
+
+
+def test_the_patch_of_a_feature_has_the_note_too(
+    root: Path, pristine: Pristine
+) -> None:
+    put(root / "features/freeze/notes.toml", NOTE)
+    wanted = order(["freeze"], BASE, None, root)
+    steps = assemble.planner(wanted, root)(pristine.read)
+    found = assemble.files(wanted, steps, pristine, root)
+    text = list(found.values())[-1].decode()
+    assert "(insn) (1)\n\n(1) It is made up" in text
+
+
+def test_what_is_promised_has_its_workload(root: Path) -> None:
+    """Two of them may differ by nothing else, and none is lost."""
+    feature = find_feature("freeze", root)
+    one = Expectation(
+        workload="munmap", params={"mb": 16}, metric="m", mode="lull", max=1
+    )
+    other = one.model_copy(update={"workload": "munmap-shared"})
+    feature = feature.model_copy(update={"expectations": (one, other, other)})
+    # Notes are of headlines, and there are none of these cases.
+    said = evidence(feature, (), Marks())
+    assert said.count("  m lull <= 1 of stock at munmap mb=16 (each clock)\n") == 1
+    assert said.count("  m lull <= 1 of stock at munmap-shared mb=16 (each clock)") == 2
+
+
+def test_a_command_is_one_that_a_shell_takes() -> None:
+    words = "lull run " + " ".join(["feature"] * 7) + " --clock insn"
+    lines = command(words)
+    assert lines == [
+        f"  {words.removesuffix(' --clock insn')} \\",
+        "      --clock insn",
+    ]
+    assert command("lull list") == ["  lull list"]
 
 
 def run_folder(place: Path, feature: str, base: str = BASE) -> Path:
-    row = {
-        "feature": feature,
-        "workload": "load",
-        "metric": "time",
-        "unit": "ns",
-        "params": {},
-        "mode": "lull",
-        "n": 1,
-        "median": 1,
-        "ci95": None,
-    }
-    summary = {
-        "schema": 1,
-        "base": base,
-        "kernel": "6.12.117",
-        "clock": "insn",
-        "accel": "tcg",
-        "cpus": 2,
-        "rows": [row],
-        "expectations": [],
-        "ok": True,
-    }
-    put(place / "summary.json", json.dumps(summary))
-    put(place / "table.txt", "the table\n")
+    put(place / "summary.json", json.dumps(summary(feature, base)))
     return place
 
 
-def with_steps(place: Path) -> Summary:
-    """A run's folder whose steps were taken out."""
-    summary = json.loads((place / "summary.json").read_text())
-    share = {
-        "feature": "freeze",
-        "workload": "load",
-        "params": {},
-        "metric": "time",
-        "step": "dead",
-        "text": "who is dead is not visited",
-        "alone": "lull+dead",
-        "without": "lull-dead",
-        "none": "lull=none",
-        "ratio": 0.5,
-    }
-    summary["steps"] = [share]
-    summary["seeds"] = 6
-    put(place / "summary.json", json.dumps(summary))
-    return Summary.model_validate(summary)
-
-
-def test_what_each_step_brings_is_quoted_once(root: Path, tmp_path: Path) -> None:
-    place = run_folder(tmp_path / "run", "freeze")
-    steps = render(with_steps(place)).strip()
-    assert "dead" in steps
-    put(place / "table.txt", f"{steps}\n\nthe table\n")
-    wanted = order(["freeze"], BASE, Reader.UPSTREAM, root)
-    found = measured_in(place, wanted, root)
-    assert found == Measured("the table", steps)
-
-
-def test_without_a_run_the_letter_has_what_the_project_keeps(
+def test_a_run_takes_the_place_of_what_is_kept(
     root: Path, pristine: Pristine, tmp_path: Path
 ) -> None:
+    """Its tables are made as those of kept figures are: table.txt has other modes."""
     place = run_folder(tmp_path / "run", "freeze")
-    table = render(with_steps(place)).strip()
-    summary = (place / "summary.json").read_text()
-    put(root / "features/freeze" / KEPT, summary)
-    letter = made(root, pristine)["0000-cover-letter.patch"]
-    again = "lull run freeze --base 6.12 --clock insn --ablate --seeds 6"
-    assert f"as this repeats it:\n{again}\n\n{table}\n" in letter
-    assert "[empty: no run was named" in letter
-    assert "\n    1  +7 -0      step dead (0.500)\n\nIn brackets: all of it" in letter
-    # That of another kernel says nothing.
-    put(root / "features/freeze" / KEPT, summary.replace('"6.12"', '"6.1"'))
-    assert "[empty: in no run" in made(root, pristine)["0000-cover-letter.patch"]
-    put(root / "features/freeze" / KEPT, "{}")
-    with pytest.raises(LabError, match="no summary of a run"):
-        made(root, pristine)
-
-
-def test_the_letter_has_what_each_step_brings(root: Path, pristine: Pristine) -> None:
-    found = made(root, pristine, Measured("a b", "step dead"))
-    letter = found["0000-cover-letter.patch"]
-    assert "What each step brings\nstep dead\n\n" in letter
-    assert "[empty:" not in letter
+    wanted = order(["freeze"], BASE, Reader.UPSTREAM, root)
+    keep_steps(root, share("dead", 0.8, 0.7, 0.9))
+    (root / RESULTS).unlink()
+    found = measured_in(place, wanted, root)
+    # What is kept of the steps is of no use without the figures beside it.
+    assert found is not None and found.steps is None
+    put(root / RESULTS, json.dumps(summary()))
+    found = measured_in(place, wanted, root)
+    assert found is not None and found.steps is not None
+    assert "step dead (0.800)" in letter_of(root, pristine, found)
+    mine = summary() | {"steps": [share("dead", 0.6, 0.5, 0.7)]}
+    put(place / "summary.json", json.dumps(mine))
+    found = measured_in(place, wanted, root)
+    assert "step dead (0.600)" in letter_of(root, pristine, found)
 
 
 def test_what_is_not_all_of_a_feature_says_so(
     root: Path, pristine: Pristine, tmp_path: Path
 ) -> None:
     change(root, 'tests = "Some."', 'tests = "Some."\nleft_out = "The walk."')
-    letter = made(root, pristine)["0000-cover-letter.patch"]
+    letter = letter_of(root, pristine)
     assert "What is not in it\nThe walk.\n\n" in letter
-    assert "The figures are of all of it there" in letter
+    assert "All of it\nwas on, what is not in this series included." in letter
+    # So a run's figures may be quoted as well as those that are kept.
     wanted = order(["freeze"], BASE, Reader.UPSTREAM, root)
-    with pytest.raises(UsageError, match="not all of freeze"):
-        measured_in(run_folder(tmp_path / "run", "freeze"), wanted, root)
+    assert measured_in(run_folder(tmp_path / "run", "freeze"), wanted, root)
 
 
 def test_it_has_to_be_a_run_of_that(root: Path, tmp_path: Path) -> None:
     wanted = order(["freeze"], BASE, Reader.UPSTREAM, root)
-    assert measured_in(
-        run_folder(tmp_path / "run", "freeze"), wanted, root
-    ) == Measured("the table")
     for other in (
         run_folder(tmp_path / "other", "zfree"),
         run_folder(tmp_path / "old", "freeze", "6.1"),
@@ -163,8 +319,6 @@ def test_it_has_to_be_a_run_of_that(root: Path, tmp_path: Path) -> None:
             measured_in(other, wanted, root)
     with pytest.raises(UsageError, match="no run"):
         measured_in(tmp_path / "nowhere", wanted, root)
-    (tmp_path / "run/table.txt").unlink()
-    with pytest.raises(UsageError, match="cannot be read"):
-        measured_in(tmp_path / "run", wanted, root)
+    run = run_folder(tmp_path / "run", "freeze")
     with pytest.raises(UsageError, match="for a cover letter"):
-        measured_in(tmp_path / "run", order(["freeze"], BASE, None, root), root)
+        measured_in(run, order(["freeze"], BASE, None, root), root)

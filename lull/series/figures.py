@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a cover letter quotes of what was measured: the ratio to stock beside stock's
+own value, what each step of the series brings, and what is promised. No figure comes
+from here; none is quoted without its case, and no case without its note.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lull.ask.job import STOCK
+from lull.model import LULL, Arm, Clock, Expectation, Feature, Row, StepShare
+from lull.page.figures import RESULTS, room
+from lull.page.notes import Marks, Note, about
+from lull.page.origin import Figures, kept
+from lull.page.phrases import amount
+from lull.report import stats
+from lull.report.summary import case_name, promise_text
+from lull.report.table import aa_control, cell, ratio, wrap
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What there is to quote: of a run, or what the project keeps."""
+
+    results: Figures
+    steps: Figures | None = None  #: of a run in which each step was taken out
+
+
+def kept_of(feature: Feature, root: Path, base: str) -> Measured | None:
+    """What is committed in the feature's room, if it is of this base."""
+    folder = room(feature, root) / RESULTS
+    results, steps = (
+        next((f for f in kept([folder / name]) if f.summary.base == base), None)
+        for name in (f"{Clock.INSN}.json", f"ablate-{Clock.INSN}.json")
+    )
+    return Measured(results, steps) if results else None
+
+
+@dataclass(frozen=True)
+class Quotes:
+    """What is quoted of a feature. ``steps`` are those of the series."""
+
+    feature: Feature
+    measured: Measured
+    steps: tuple[str, ...] = ()
+    notes: Sequence[Note] = ()
+    marks: Marks = field(default_factory=Marks)
+
+    def most(self, step: str) -> str:
+        """What a step brings where it brings most, in brackets."""
+        if self.measured.steps is None:
+            return ""
+        mine = [s for s in self.measured.steps.summary.steps if s.step == step]
+        if not mine:
+            return " (not measured alone)"
+        found = [
+            (share.ratio, share)
+            for share in mine
+            if share.ratio is not None and stats.shown(share.p, share.ratio_ci95)
+        ]
+        if not found:
+            return " (not shown)"
+        least, share = min(found, key=lambda one: one[0])
+        return f" ({ratio(least)}){self._mark(share)}"
+
+    def results(self) -> str:
+        """Each case: stock's value, and the ratio of the mode ``lull`` to it."""
+        figures = self.measured.results
+        run = f"lull run {self.feature.name} --base {figures.summary.base}"
+        again = f"{run} --clock {figures.summary.clock}"
+        lines = [*_ran(figures, again), ""]
+        lines.append(f"{'case, metric':<28} {'stock':>12}  lull, to stock")
+        rows = [row for row in figures.summary.rows if self._is_of_it(row)]
+        before = ""
+        for name, metric in dict.fromkeys((_case(row), row.metric) for row in rows):
+            of = {r.mode: r for r in rows if (_case(r), r.metric) == (name, metric)}
+            if LULL not in of or STOCK not in of:
+                continue
+            lines += wrap(name, "", "  ") if name != before else []
+            mark = self._mark(of[STOCK])
+            lines.append(_beside(f"{metric}{mark}", of[STOCK], of[LULL]))
+            before = name
+        lines += ["", *self._legend({row.metric for row in rows})]
+        control = [row for row in figures.summary.rows if row.arm is Arm.STOCK]
+        if control := [row for row in control if row.feature == self.feature.name]:
+            lines += ["", "stock to the same kernel without this code:"]
+            for row in control:
+                lines += wrap(aa_control(row), "  ", "    ")
+        return "\n".join(lines)
+
+    def brings(self) -> str:
+        """What each step brings, at the cases that are there to show one of them."""
+        base = self.measured.results.summary.base
+        again = f"lull run {self.feature.name} --base {base} --clock insn --ablate"
+        figures = self.measured.steps
+        if figures is None:
+            said = "No step of it was measured by itself on this base. This does it:"
+            return "\n".join([said, *command(again)])
+        there = [s for s in figures.summary.steps if s.step in self.steps]
+        known = dict.fromkeys(share.step for share in figures.summary.steps)
+        lines = _ran(figures, f"{again} --seeds {figures.summary.seeds}")
+        if missed := [step for step in self.steps if step not in known]:
+            lines += wrap(
+                f"That run knows no step {' and no step '.join(missed)}, and all"
+                " figures of this table are of the code without them."
+            )
+        wanted = self._wanted()
+        shares = [s for s in there if about(self.feature, s) in wanted]
+        for key in dict.fromkeys(map(_place, shares)):
+            group = [share for share in shares if _place(share) == key]
+            lines += ["", *self._taken_out(figures, group)]
+        lines.append("")
+        for share in {share.step: share for share in there}.values():
+            said = f"{share.step}: {share.text}{_company(share)}"
+            lines += wrap(said, "  ", "    ")
+        lines += ["", *wrap(_COLUMNS)]
+        if others := [step for step in known if step not in self.steps]:
+            lines += wrap(
+                f"All of them, and all but one, have {' and '.join(others)} besides,"
+                " which this series has not."
+            )
+        return "\n".join(lines)
+
+    def evidence(self) -> str:
+        """What is promised, and held by a command."""
+        return evidence(self.feature, self.notes, self.marks)
+
+    def footnotes(self) -> str:
+        """The notes of all cases that were quoted so far; may be empty."""
+        return footnotes(self.marks)
+
+    def _taken_out(self, figures: Figures, group: Sequence[StepShare]) -> Iterator[str]:
+        key = _place(group[0])
+        rows = {
+            row.mode: row
+            for row in figures.summary.rows
+            if _place(row) == key and row.arm is Arm.LULL
+        }
+        stock = rows.get(STOCK)
+        value = f": stock {amount(stock.median, stock.unit)}" if stock else ""
+        case = f"{group[0].metric}, {_case(group[0])}{self._mark(group[0])}"
+        yield from wrap(f"{case}{value}", "", "  ")
+        yield _line("step", "alone", "all but it", "brings")
+        for share in group:
+            yield _line(
+                share.step,
+                _to_stock(rows.get(share.alone)),
+                _to_stock(rows.get(share.without)),
+                cell(share.ratio, share.ratio_ci95, share.p),
+            )
+        yield _line("all of them", _to_stock(rows.get(LULL)), "", "")
+
+    def _wanted(self) -> list[object]:
+        """Where a step of the series is looked for: not where only another is."""
+        mine = [s.at for s in self.feature.steps if s.at and s.name in self.steps]
+        lead = [about(self.feature, headline) for headline in self.feature.headlines]
+        return [*lead, *(about(self.feature, place) for place in mine)]
+
+    def _is_of_it(self, row: Row) -> bool:
+        """Not where a step that the series has not is shown to have a part in it."""
+        if row.feature != self.feature.name or row.arm is not Arm.LULL:
+            return False
+        steps = self.measured.steps
+        return not any(
+            share.step not in self.steps
+            and _place(share) == _place(row)
+            and stats.shown(share.p, share.ratio_ci95)
+            for share in (steps.summary.steps if steps else ())
+        )
+
+    def _mark(self, item: Row | StepShare) -> str:
+        return self.marks.mark(self.feature, item, self.notes)
+
+    def _legend(self, metrics: set[str]) -> Iterator[str]:
+        """What the metrics are, as feature.toml has it and in its order."""
+        for name, metric in self.feature.metrics.items():
+            if name in metrics:
+                yield from wrap(f"{name}: {metric.text}", "  ", "    ")
+
+
+def evidence(feature: Feature, notes: Sequence[Note], marks: Marks) -> str:
+    """How to measure a feature, and which figures it is held to; none is new."""
+    held = [
+        item for item in feature.expectations if item.mode == LULL and not item.control
+    ]
+    said = f"Evidence: lull run {feature.name} --check measures it, and fails where"
+    lines = wrap(f"{said} one of these does not hold:")
+    for item in held:
+        text = f"{_promise(item)}{marks.mark(feature, item, notes)}"
+        lines += wrap(text, "  ", "    ")
+    return "\n".join(lines)
+
+
+def footnotes(marks: Marks) -> str:
+    """The texts of what was marked, as paragraphs of a mail."""
+    return "\n".join(line for text in marks.lines() for line in wrap(text)).strip()
+
+
+def command(text: str) -> list[str]:
+    """A command on lines of its own, which a shell takes as they are."""
+    # An option stays with its value.
+    joined = re.sub(r"(--[\w-]+) (?=[^-])", r"\1\0", text)
+    lines = wrap(joined, "  ", "      ", width=_COMMAND)
+    lines = [f"{line} \\" for line in lines[:-1]] + lines[-1:]
+    return [line.replace("\0", " ") for line in lines]
+
+
+def _promise(item: Expectation) -> str:
+    """With its workload: two of them may have the same parameters."""
+    text = promise_text(item.model_copy(update={"params": {}}))
+    params = "".join(f" {name}={value}" for name, value in item.params.items())
+    return f"{text}{params} ({item.clock or 'each clock'})"
+
+
+def _ran(figures: Figures, again: str) -> list[str]:
+    """Which run it was, as far as that was written down."""
+    if figures.origin is None:
+        said = "Of which run and day these are, nobody wrote down. To repeat them:"
+        return [said, *command(again)]
+    # Not "commit 0123": who reads this looks for such in the kernel's history.
+    short, day = figures.origin.short, figures.origin.day
+    where = f"{short} of the project" if short else "of which commit, nobody wrote down"
+    return [
+        f"{day or 'of which day, nobody wrote down'}, {where}:",
+        *command(figures.origin.command),
+    ]
+
+
+def _case(item: Row | StepShare) -> str:
+    return case_name(item.workload, item.params)
+
+
+def _place(item: Row | StepShare) -> tuple[str, str, str]:
+    return item.feature, _case(item), item.metric
+
+
+def _beside(name: str, stock: Row, lull: Row) -> str:
+    """The ratio; the value itself where stock has nothing to divide by."""
+    value = amount(stock.median, stock.unit)
+    other = amount(lull.median, lull.unit) if lull.ratio is None else _to_stock(lull)
+    return f"  {name:<26} {value:>12}  {other}"
+
+
+def _to_stock(row: Row | None) -> str:
+    return cell(row.ratio, row.ratio_ci95, row.p) if row else "-"
+
+
+def _company(share: StepShare) -> str:
+    parts = [
+        f"{word} {', '.join(names)}"
+        for word, names in (
+            ("alone is with", share.needs),
+            ("all but it is without", share.needed_by),
+        )
+        if names
+    ]
+    return f" ({'; '.join(parts)})" if parts else ""
+
+
+def _line(name: str, *cells: str) -> str:
+    return " ".join([f"{name:<12}", *(f"{cell:<20}" for cell in cells)]).rstrip()
+
+
+_COMMAND = 73  #: columns of a line of a command, before what continues it
+_COLUMNS = (
+    "alone, all but it, all of them: to stock. brings: all of them to all but it,"
+    " below 1 is less with the step."
+)
