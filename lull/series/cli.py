@@ -14,7 +14,7 @@ from lull.errors import UsageError
 from lull.host.files import repo_root, shown_path
 from lull.host.progress import open_progress
 from lull.kernels import source
-from lull.kernels.bases import DEFAULT_BASE, Base, load_base
+from lull.kernels.bases import DEFAULT_BASE, Base, base_names, load_base
 from lull.kernels.cache import Cache
 from lull.series.assemble import Reader, files, left_out, measured_in, order, planner
 from lull.series.folder import publish, refuse
@@ -71,14 +71,20 @@ def series_command(
     if left := left_out(wanted, root):
         print(f"not all of {wanted.names[0]}: {left}")
     if reader is Reader.UPSTREAM:
-        for line in _for_the_sender(root):
+        for line in _for_the_sender(base, pristine.version, root):
             print(line)
     patches = sum(name.endswith(".patch") for name in made.keys() - {COVER})
     print(f"{patches} patches for Linux {pristine.version} in {shown_path(output)}")
 
 
-def _for_the_sender(root: Path) -> Iterator[str]:
+def _for_the_sender(base: str, version: str, root: Path) -> Iterator[str]:
     """What is left to be done before anybody else reads it."""
+    if base != (newest := base_names()[-1]):
+        yield (
+            f"maintainers read patches against mainline: these are for {version}, the"
+            f" newest base here is {newest}; they may have to be ported, and the"
+            " letter says what is there already"
+        )
     if not address(root):
         yield f"in the letter say where the project is, at 'where: {FILL_IN}'"
 

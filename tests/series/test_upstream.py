@@ -216,6 +216,27 @@ def test_the_command_counts_patches_and_says_what_is_left_out(
     assert len(list((tmp_path / "out").iterdir())) == 2
 
 
+@pytest.mark.parametrize("newest", ["7.3", BASE])
+def test_the_command_says_what_a_base_that_is_not_the_newest_means(
+    root: Path,
+    pristine: Pristine,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    newest: str,
+) -> None:
+    monkeypatch.setattr(command, "repo_root", lambda: root)
+    monkeypatch.setattr(command, "base_names", lambda: [BASE, newest])
+    words = ["series", "freeze", "--for", "upstream", "--tree", str(pristine.tree)]
+    said = CliRunner().invoke(cli.app, [*words, "-o", str(tmp_path / "out")]).output
+    lines = [line for line in said.split("\n") if "against mainline" in line]
+    assert len(lines) == (newest != BASE)
+    assert not lines or "6.12.117, the newest base here is 7.3" in lines[0]
+    assert "say where the project is, at 'where: fill in'\n" in said
+    put(root / "pyproject.toml", '[project.urls]\nSource = "https://here.example"\n')
+    said = CliRunner().invoke(cli.app, [*words, "-o", str(tmp_path / "two")]).output
+    assert "where the project is" not in said
+
+
 def test_it_is_of_one_feature(root: Path) -> None:
     with pytest.raises(UsageError, match="one feature"):
         order(["freeze", "thaw"], BASE, Reader.UPSTREAM, root)
