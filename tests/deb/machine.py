@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A made-up machine for the package lull-tools, and its `lull` on it."""
+
+from __future__ import annotations
+
+import resource
+import signal
+import subprocess
+from pathlib import Path
+
+
+class Machine:
+    """A machine's files below a folder, and the package's `lull` on it."""
+
+    def __init__(self, root: Path, unpacked: Path) -> None:
+        self.root = root
+        self._program = unpacked / "usr/bin/lull"
+        for name in ("etc/default/lull", "usr/share/lull/features"):
+            self.put(name, (unpacked / name).read_text())
+        self.put("proc/sys/kernel/osrelease", "6.12.9-lull-amd64\n")
+        self.boots_with("quiet")
+
+    def put(self, name: str, text: str) -> Path:
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def features(self, **modes: str) -> None:
+        for name, mode in modes.items():
+            self.put(f"sys/module/lull/parameters/{name}", f"{mode}\n")
+
+    def boots_with(self, words: str) -> None:
+        self.put("proc/cmdline", f"BOOT_IMAGE=/vmlinuz root=/dev/vda1 {words}\n")
+
+    def settings(self, **values: str) -> None:
+        lines = (f"LULL_{name.upper()}={value}\n" for name, value in values.items())
+        self.put("etc/default/lull", "".join(lines))
+
+    def mode(self, name: str) -> str:
+        path = self.root / "sys/module/lull/parameters" / name
+        return path.read_text().strip()
+
+    def lull(self, *words: str, full: bool = False) -> subprocess.CompletedProcess[str]:
+        """Run it; where the disk is full no write takes, as one that is refused."""
+
+        def fill_up() -> None:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+        return subprocess.run(
+            ["sh", self._program, "--root", self.root, *words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            preexec_fn=fill_up if full else None,
+        )

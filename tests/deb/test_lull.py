@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The `lull` of lull-tools on a made-up machine: what it says, and what it switches."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.deb.machine import Machine
+
+
+def test_status_says_modes_counters_and_what_a_switch_would_do(
+    machine: Machine,
+) -> None:
+    machine.put("sys/kernel/debug/lull/freeze/modes", "stock\nlull\n")
+    machine.put("sys/kernel/debug/lull/freeze/stats", "visited 12\nwaits 3\n")
+    done = machine.lull("status")
+    assert done.returncode == 0
+    freeze, thaw = done.stdout.split("\n\n")[1:3]
+    title, mode, stock, lull, counters = freeze.splitlines()
+    assert title == "freeze: freezing processes before a suspend"
+    assert mode == "  mode: stock (as every kernel with Lull starts)"
+    assert stock.startswith("  * stock  ") and lull.startswith("    lull  ")
+    assert counters == "  counters: visited 12, waits 3"
+    assert "counters: not to be read here (sudo lull status)" in thaw
+    assert "echo MODE > /sys/module/lull/parameters/FEATURE" in done.stdout
+
+
+def test_status_shows_only_the_modes_that_the_kernel_has(machine: Machine) -> None:
+    machine.put("sys/kernel/debug/lull/zfree/modes", "stock\nlull\n")
+    done = machine.lull("status", "zfree")
+    assert "lull " in done.stdout and "deferred" not in done.stdout
+    assert "freeze:" not in done.stdout
+
+
+def test_a_kernel_without_lull_is_told(machine: Machine) -> None:
+    for path in (machine.root / "sys/module/lull/parameters").iterdir():
+        path.unlink()
+    machine.put("boot/vmlinuz-6.12.9-lull-amd64", "")
+    done = machine.lull("status")
+    assert done.returncode == 4
+    assert "without Lull" in done.stdout and "6.12.9-lull-amd64" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "words", [["status", "nap"], ["status", "../thaw"], ["apply", "x"], ["no"], []]
+)
+def test_what_does_not_exist_is_usage(machine: Machine, words: list[str]) -> None:
+    assert machine.lull(*words).returncode == 2
+
+
+def test_the_unit_sets_what_the_file_says(machine: Machine) -> None:
+    machine.settings(freeze="lull", thaw='"stock"  # as it is', zfree="")
+    assert machine.lull("apply").returncode == 0
+    assert machine.mode("freeze") == "lull" and machine.mode("zfree") == "stock"
+    status = machine.lull("status", "freeze").stdout
+    assert "mode: lull (lull.service, from /etc/default/lull)" in status
+    # The way back.
+    machine.settings(freeze="stock")
+    assert machine.lull("apply").returncode == 0
+    assert machine.mode("freeze") == "stock"
+
+
+def test_as_installed_it_switches_nothing(machine: Machine) -> None:
+    assert machine.lull("apply").returncode == 0
+    assert {machine.mode(name) for name in ("freeze", "thaw", "zfree")} == {"stock"}
+
+
+def test_a_boot_parameter_wins_over_the_unit(machine: Machine) -> None:
+    machine.boots_with('lull.freeze=stock "lull.thaw=lull" -- lull.zfree=stock')
+    machine.features(thaw="lull")
+    machine.settings(freeze="lull", thaw="stock", zfree="lull")
+    done = machine.lull("apply")
+    assert done.returncode == 0 and "left to the boot parameter" in done.stdout
+    assert machine.mode("freeze") == "stock" and machine.mode("thaw") == "lull"
+    # What is behind -- is not the kernel's.
+    assert machine.mode("zfree") == "lull"
+    status = machine.lull("status").stdout
+    assert "mode: lull (the boot parameter lull.thaw=lull)" in status
+
+
+def test_a_boot_parameter_of_no_mode_wins_too_and_is_told(machine: Machine) -> None:
+    machine.boots_with("lull.freeze=lul")
+    machine.settings(freeze="lull")
+    assert machine.lull("apply").returncode == 0
+    assert machine.mode("freeze") == "stock"
+    status = machine.lull("status", "freeze").stdout
+    assert "lull.freeze=lul, and there is no such mode" in status
+
+
+def test_who_writes_later_wins_over_both(machine: Machine) -> None:
+    machine.boots_with("lull.thaw=lull")
+    machine.features(thaw="lull")
+    machine.settings(freeze="lull")
+    assert machine.lull("apply").returncode == 0
+    machine.features(freeze="stock", thaw="stock", zfree="lull")
+    status = machine.lull("status").stdout
+    assert "mode: stock (written since: lull.service has set lull)" in status
+    assert "written since: the boot parameter was lull.thaw=lull" in status
+    assert "mode: lull (written by hand)" in status
+
+
+def test_a_setting_that_is_refused_is_named_and_the_others_are_set(
+    machine: Machine,
+) -> None:
+    machine.settings(freeze="lull")
+    done = machine.lull("apply", full=True)
+    assert done.returncode == 1
+    assert "LULL_FREEZE=lull: refused; it takes: stock lull" in done.stdout
+    assert (machine.root / "run/lull/applied").read_text() == ""
+
+
+def test_a_name_that_is_misspelt_is_not_without_a_word(machine: Machine) -> None:
+    machine.settings(freze="lull", freeze="lull")
+    done = machine.lull("apply")
+    assert done.returncode == 1
+    assert "LULL_FREZE: this kernel has no feature 'freze'" in done.stdout
+    assert machine.mode("freeze") == "lull"
+
+
+def test_a_feature_that_the_kernel_lacks_matters_if_it_is_wanted(
+    machine: Machine,
+) -> None:
+    machine.settings(attach="stock")
+    assert machine.lull("apply").returncode == 0
+    machine.settings(attach="lull")
+    assert machine.lull("apply").returncode == 1
