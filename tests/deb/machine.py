@@ -3,10 +3,18 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import signal
 import subprocess
 from pathlib import Path
+
+
+def _plainly(user: bool) -> tuple[str, ...]:
+    """A command without what only root may; another user has none of it."""
+    if not user or os.geteuid() != 0:
+        return ()
+    return ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
 
 
 class Machine:
@@ -41,15 +49,25 @@ class Machine:
         path = self.root / "sys/module/lull/parameters" / name
         return path.read_text().strip()
 
-    def lull(self, *words: str, full: bool = False) -> subprocess.CompletedProcess[str]:
-        """Run it; where the disk is full no write takes, as one that is refused."""
+    def stub(self, name: str, text: str) -> None:
+        """A program that `lull` finds before that of this name."""
+        self.put(f"stubs/{name}", f"#!/bin/sh\n{text}\n").chmod(0o755)
+
+    def lull(
+        self, *words: str, full: bool = False, user: bool = False
+    ) -> subprocess.CompletedProcess[str]:
+        """Run it; where the disk is full no write takes, as one that is refused. A
+        user may do what the files' modes let their owner do, and no more."""
 
         def fill_up() -> None:
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
+        if user:
+            self.stub("id", "echo 1000")
         return subprocess.run(
-            ["sh", self._program, "--root", self.root, *words],
+            [*_plainly(user), "sh", self._program, "--root", self.root, *words],
+            env={**os.environ, "PATH": f"{self.root}/stubs:{os.environ['PATH']}"},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
