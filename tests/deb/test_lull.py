@@ -130,6 +130,24 @@ def test_a_setting_that_is_refused_is_named_and_the_others_are_set(
     assert (machine.root / "run/lull/applied").read_text() == ""
 
 
+def test_a_switch_that_is_busy_is_no_wrong_setting(machine: Machine) -> None:
+    machine.settings(freeze="lull")
+    machine.stub("tee", 'echo "tee: $1: Device or resource busy" >&2; exit 1')
+    done = machine.lull("apply")
+    assert done.returncode == 1
+    assert "LULL_FREEZE=lull: busy: a suspend is under way; again later" in done.stdout
+    assert "it takes" not in done.stdout
+
+
+def test_who_is_not_root_is_told_who_may(machine: Machine) -> None:
+    machine.settings(freeze="lull")
+    for path in (machine.root / "sys/module/lull/parameters").iterdir():
+        path.chmod(0o444)
+    done = machine.lull("apply", user=True)
+    assert done.returncode == 4 and done.stdout.endswith("  try: sudo lull apply\n")
+    assert machine.mode("freeze") == "stock"
+
+
 def test_a_name_that_is_misspelt_is_not_without_a_word(machine: Machine) -> None:
     machine.settings(freze="lull", freeze="lull")
     done = machine.lull("apply")
