@@ -148,6 +148,18 @@ def test_who_is_not_root_is_told_who_may(machine: Machine) -> None:
     assert machine.mode("freeze") == "stock"
 
 
+@pytest.mark.parametrize("name", ["run/systemd/container", ".dockerenv"])
+def test_a_container_leaves_the_machines_kernel_alone(
+    machine: Machine, name: str
+) -> None:
+    machine.settings(freeze="lull")
+    machine.put(name, "")
+    done = machine.lull("apply")
+    assert done.returncode == 4 and "this is a container" in done.stdout
+    assert machine.mode("freeze") == "stock"
+    assert machine.lull("status").returncode == 0
+
+
 def test_a_name_that_is_misspelt_is_not_without_a_word(machine: Machine) -> None:
     machine.settings(freze="lull", freeze="lull")
     done = machine.lull("apply")

@@ -43,6 +43,7 @@ def test_it_has_what_it_is_to_have(package: Path, unpacked: Path) -> None:
     unit = (unpacked / "usr/lib/systemd/system/lull.service").read_text()
     assert "ExecStart=/usr/bin/lull apply" in unit
     assert "ConditionPathIsDirectory=/sys/module/lull/parameters" in unit
+    assert "ConditionVirtualization=!container\n" in unit
     line = (unpacked / "usr/lib/tmpfiles.d/lull.conf").read_text().splitlines()[-1]
     assert line == "d /run/lull 0755 root root -"
     assert (unpacked / "DEBIAN/conffiles").read_text() == "/etc/default/lull\n"
