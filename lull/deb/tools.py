@@ -46,6 +46,7 @@ _PLACES = {
     "README.Debian": (f"usr/share/doc/{PACKAGE}/README.Debian", False),
     "lintian-overrides": (f"usr/share/lintian/overrides/{PACKAGE}", False),
     "postinst": ("DEBIAN/postinst", True),
+    "prerm": ("DEBIAN/prerm", True),
     "postrm": ("DEBIAN/postrm", True),
 }
 _PAGES = ("lull.1", "lull-probe.1")

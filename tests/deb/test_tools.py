@@ -68,7 +68,7 @@ def test_it_needs_no_python_and_no_library(package: Path, unpacked: Path) -> Non
         text=True,
     ).stdout
     assert "no dynamic section" in kind
-    for path in ("usr/bin/lull", "DEBIAN/postinst", "DEBIAN/postrm"):
+    for path in ("usr/bin/lull", "DEBIAN/postinst", "DEBIAN/prerm", "DEBIAN/postrm"):
         text = (unpacked / path).read_text()
         assert text.startswith("#!/bin/sh\n") and "python" not in text
         assert "@VERSION@" not in text
@@ -134,11 +134,3 @@ def test_a_text_that_breaks_the_table_is_an_error() -> None:
         feature_table([bad], ())
     with pytest.raises(LabError, match="@SIZE@"):
         fill("@SIZE@", VERSION="1")
-
-
-def test_an_upgrade_does_not_run_the_unit_again(unpacked: Path) -> None:
-    """What was written to sysfs since the boot stays in force."""
-    lines = (unpacked / "DEBIAN/postinst").read_text().splitlines()
-    starts = [line for line in lines if "systemctl start" in line]
-    assert starts == ['\t\t[ -n "$2" ] || systemctl start lull.service || :']
-    assert not any("restart" in line for line in lines)
