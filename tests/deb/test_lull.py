@@ -168,6 +168,35 @@ def test_a_name_that_is_misspelt_is_not_without_a_word(machine: Machine) -> None
     assert machine.mode("freeze") == "lull"
 
 
+@pytest.mark.parametrize(
+    "line",
+    ["freeze=lull", "LULL_freeze=lull", " LULL_FREEZE=lull", "LULL_FREEZE = lull"],
+)
+def test_a_line_that_is_no_setting_is_told(machine: Machine, line: str) -> None:
+    text = f"# fine\n\n \t# fine, too\nLULL_THAW='lull' # why\n{line}\n"
+    machine.put("etc/default/lull", text)
+    done = machine.lull("apply")
+    assert done.returncode == 1
+    where = "lull: /etc/default/lull: line 5: not LULL_FEATURE=MODE: "
+    assert done.stdout == f"{where}{line}\n"
+    assert machine.mode("thaw") == "lull" and machine.mode("freeze") == "stock"
+
+
+def test_status_says_what_the_settings_want_and_do_not_get(machine: Machine) -> None:
+    machine.settings(freeze="lul", thaw="lull", zfree="lull")
+    machine.boots_with("lull.zfree=stock")
+    freeze, thaw, zfree = machine.lull("status").stdout.split("\n\n")[1:4]
+    assert "/etc/default/lull wants lul, and there is no such mode" in freeze
+    why = "/etc/default/lull wants lull, which was not applied (sudo lull apply)"
+    # That the boot parameter wins is no fault.
+    assert why in thaw and "wants" not in zfree
+    machine.lull("apply")
+    assert "wants" not in machine.lull("status", "thaw").stdout
+    # Nor is what somebody has written since.
+    machine.features(thaw="stock")
+    assert "wants" not in machine.lull("status", "thaw").stdout
+
+
 def test_a_feature_that_the_kernel_lacks_matters_if_it_is_wanted(
     machine: Machine,
 ) -> None:
