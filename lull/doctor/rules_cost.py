@@ -271,7 +271,8 @@ def _lull(seen: Seen) -> list[Finding]:
             grade=Grade.SETTING,
             title=f"Lull is in this kernel, and in its mode stock: {', '.join(stock)}",
             evidence=tuple(
-                f"echo lull > /sys/module/lull/parameters/{name}   # back: echo stock"
+                f"echo lull | sudo tee /sys/module/lull/parameters/{name}"
+                "   # back: echo stock"
                 for name in stock
             ),
         )

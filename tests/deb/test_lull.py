@@ -22,7 +22,7 @@ def test_status_says_modes_counters_and_what_a_switch_would_do(
     assert stock.startswith("  * stock  ") and lull.startswith("    lull  ")
     assert counters == "  counters: visited 12, waits 3"
     assert "counters: none" in thaw
-    assert "echo MODE > /sys/module/lull/parameters/FEATURE" in done.stdout
+    assert "sudo lull set FEATURE MODE   (back: stock)" in done.stdout
 
 
 def test_counters_that_cannot_be_read_are_told_why(machine: Machine) -> None:
@@ -57,10 +57,42 @@ def test_a_kernel_without_lull_is_told(machine: Machine) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [["status", "nap"], ["status", "../thaw"], ["apply", "x"], ["no"], []]
+    "words",
+    [
+        ["status", "nap"],
+        ["status", "../thaw"],
+        ["set", "nap", "lull"],
+        ["set", "freeze", "lul."],
+        ["set", "freeze"],
+        ["apply", "x"],
+        ["no"],
+        [],
+    ],
 )
 def test_what_does_not_exist_is_usage(machine: Machine, words: list[str]) -> None:
     assert machine.lull(*words).returncode == 2
+
+
+def test_a_feature_is_set_and_set_back(machine: Machine) -> None:
+    done = machine.lull("set", "freeze", "lull")
+    assert done.returncode == 0 and machine.mode("freeze") == "lull"
+    assert done.stdout.startswith("freeze: lull (it was stock), until the next boot;")
+    assert machine.lull("set", "freeze", "stock").returncode == 0
+    assert machine.mode("freeze") == "stock" and machine.mode("thaw") == "stock"
+
+
+def test_what_is_not_set_is_told_why(machine: Machine) -> None:
+    done = machine.lull("set", "zfree", "lul")
+    assert "zfree has no mode 'lul'; it takes: stock locks deferred lull" in done.stdout
+    done = machine.lull("set", "freeze", "lull", full=True)
+    assert done.returncode == 1 and "freeze=lull: refused; it takes" in done.stdout
+    machine.put("sys/module/lull/parameters/thaw", "stock\n").chmod(0o444)
+    done = machine.lull("set", "thaw", "lull", user=True)
+    assert done.returncode == 4
+    assert done.stdout.endswith("  try: sudo lull set thaw lull\n")
+    machine.put("run/.containerenv", "")
+    assert machine.lull("set", "zfree", "lull").returncode == 4
+    assert machine.mode("zfree") == machine.mode("thaw") == "stock"
 
 
 def test_the_unit_sets_what_the_file_says(machine: Machine) -> None:

@@ -351,7 +351,8 @@ def test_what_is_on_is_not_promised_again() -> None:
 def test_lull_in_stock_is_told_how() -> None:
     lull = "== /sys/module/lull/parameters/freeze\nstock\n"
     (finding,) = found(lull=lull)
-    assert "echo lull > /sys/module/lull/parameters/freeze" in finding.evidence[0]
+    how = "echo lull | sudo tee /sys/module/lull/parameters/freeze   # back: echo stock"
+    assert finding.evidence == (how,)
     assert not found(lull=lull.replace("stock", "lull"))
 
 

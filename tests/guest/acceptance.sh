@@ -7,5 +7,5 @@ sed -i 's/^LULL_FREEZE=.*/LULL_FREEZE=lull/' /etc/default/lull
 systemctl restart lull.service
 rtcwake -m mem -s 5
 lull status freeze
-echo stock > /sys/module/lull/parameters/freeze
+lull set freeze stock
 lull status freeze | grep mode:
