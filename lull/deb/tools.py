@@ -76,7 +76,7 @@ def contents(root: Path, probe: bytes, architecture: str) -> dict[str, File]:
         files[f"usr/share/man/man1/{name}.gz"] = File(_gzip(page))
     log = changelog(__version__, format_datetime(_TIME))
     files[f"usr/share/doc/{PACKAGE}/changelog.gz"] = File(_gzip(log.encode()))
-    files[_CONFIG] = File(default_file(known, left_out).encode())
+    files[_CONFIG] = File(default_file(known).encode())
     files["usr/share/lull/features"] = File(feature_table(known, left_out).encode())
     files |= _control(here, files, architecture)
     return files

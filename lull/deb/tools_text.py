@@ -8,15 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from textwrap import wrap
 
 from lull.errors import LabError
 from lull.model import Feature
 
 _COMPARED = re.compile(r'LULL_COMPARED\("(\w+)"\)')
-
-#: Of a comment in /etc/default/lull.
-_WIDTH = 78
 
 
 def compared(sources: Iterable[str]) -> frozenset[str]:
@@ -46,37 +42,31 @@ def feature_table(features: Sequence[Feature], left_out: Collection[str]) -> str
     return "\n".join(lines) + "\n"
 
 
+#: Nothing in it comes from a feature's description: who has changed the file is asked
+#: by dpkg about each change of ours.
 _HEAD = """\
 # What the features of Lull are switched to when this machine boots: read by
 # lull.service (lull apply), once a boot and when it is restarted.
 #
+# Modes, and what they do: lull status, or /usr/share/lull/features
 # The boot parameter lull.FEATURE=MODE wins over this file. Who writes to
-# /sys/module/lull/parameters/FEATURE later wins over both.
-# Now:      echo MODE > /sys/module/lull/parameters/FEATURE, or, with what is
-#           below, systemctl restart lull.service
+# /sys/module/lull/parameters/FEATURE later (lull set) wins over both.
+# Now:      sudo lull set FEATURE MODE, or, with what is below,
+#           sudo systemctl restart lull.service
 # Way back: stock, here and there. A setting that is empty or missing leaves the
 #           feature alone.
-# See:      lull status
 """
 
 
-def default_file(features: Sequence[Feature], left_out: Collection[str]) -> str:
-    """/etc/default/lull: a setting for each feature, with its values."""
+def default_file(features: Sequence[Feature]) -> str:
+    """/etc/default/lull: a setting for each feature."""
     parts = [_HEAD]
     for feature in switched(features):
-        modes = [mode for mode in feature.modes if mode.name not in left_out]
-        lines = [f"# {feature.name}: {feature.title}"]
-        values = ", ".join(mode.name for mode in modes)
-        lines.append(f"# Value: {values}. Default: stock. Way back: stock.")
-        for mode in modes:
-            lines += wrap(
-                f"{mode.name}: {mode.text}",
-                _WIDTH,
-                initial_indent="#   ",
-                subsequent_indent="#       ",
-            )
-        lines.append(f"LULL_{feature.name.upper()}=stock")
-        parts.append("\n".join(lines) + "\n")
+        name = feature.name
+        parts.append(
+            f"# The mode of the feature {name} (lull status {name}). Default: stock.\n"
+            f"LULL_{name.upper()}=stock\n"
+        )
     return "\n".join(parts)
 
 

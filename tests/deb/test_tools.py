@@ -107,13 +107,12 @@ def test_the_command_makes_it_alone(tmp_path: Path) -> None:
     ]
 
 
-def test_each_setting_has_values_default_and_way_back(unpacked: Path) -> None:
+def test_there_is_a_setting_for_each_feature(unpacked: Path) -> None:
     text = (unpacked / "etc/default/lull").read_text()
     for feature in features():
         name = f"LULL_{feature.name.upper()}"
         assert (f"\n{name}=stock\n" in text) is not bool(feature.switches)
-    assert text.count("Default: stock. Way back: stock.") == text.count("=stock\n")
-    assert "exit_state" not in text and "wake_all" not in text
+    assert text.count("Default: stock.") == text.count("=stock\n")
     subprocess.run(["sh", "-eu", unpacked / "etc/default/lull"], check=True)
 
 
@@ -123,9 +122,14 @@ def test_modes_to_compare_with_and_scenarios_are_left_out() -> None:
     assert feature_table([NAP, SCENE], left_out) == (
         "nap||napping\nnap|stock|as ever\nnap|lull|sooner\n"
     )
-    text = default_file([NAP, SCENE], left_out)
-    assert "# Value: stock, lull. Default: stock. Way back: stock.\n" in text
-    assert "LULL_NAP=stock" in text and "SCENE" not in text and "as before" not in text
+
+
+def test_who_has_changed_the_settings_is_not_asked_about_our_words() -> None:
+    text = default_file([NAP, SCENE])
+    other = NAP.model_copy(update={"title": "dozing", "modes": NAP.modes[:1]})
+    assert default_file([other, SCENE]) == text
+    assert "LULL_NAP=stock" in text and "SCENE" not in text
+    assert "lull status" in text and "/usr/share/lull/features" in text
 
 
 def test_a_text_that_breaks_the_table_is_an_error() -> None:
