@@ -71,10 +71,14 @@ def build(
     progress: Progress,
     *,
     jobs: int | None = None,
+    refresh: bool = False,
     cache: Cache | None = None,
     root: Path | None = None,
 ) -> Packages:
     """The packages of a flavour: from the cache, else built, which takes hours.
+
+    They are of the sources in the cache; with ``refresh`` of those that the archive
+    has now.
 
     Raises CannotRun where the machine or the archive lacks something, LabError
     where a patch, the configuration or the build fails, Interrupted where it was
@@ -84,7 +88,7 @@ def build(
     need_amd64(platform.machine())
     toolchain.need_packaging_tools()
     cache.prepare()
-    src = source.fetch(record, cache, progress.update)
+    src = source.fetch(record, cache, progress.update, refresh)
     config = fetch_config(record, src, flavour, cache, progress.update)
     wanted = plan(record, flavour, src, config, root or repo_root())
     place = packages_dir(cache, wanted.name, wanted.key)
@@ -257,6 +261,7 @@ def describe(
     flavour: Flavour,
     *,
     jobs: int | None = None,
+    refresh: bool = False,
     cache: Cache | None = None,
     root: Path | None = None,
 ) -> list[str]:
@@ -264,7 +269,7 @@ def describe(
     record, cache = load_base(base, root), cache or Cache()
     root = root or repo_root()
     lines: list[str] = []
-    src = source.cached(record, cache)
+    src = None if refresh else source.cached(record, cache)
     if src is None:
         lines.append(f"# fetch, in a new directory below {cache.root}/tmp")
         lines += [shlex.join(command) for command in source.fetch_commands(record)]

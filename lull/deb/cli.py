@@ -15,12 +15,15 @@ import typer
 from lull.deb import build as builder
 from lull.deb.flavour import Flavour
 from lull.deb.folder import need_folder, put
+from lull.deb.newer import newer_text
 from lull.deb.tools import build_tools
 from lull.errors import LabError
 from lull.host.files import shown_path
 from lull.host.progress import open_progress
 from lull.kernels.bases import DEFAULT_BASE, load_base
+from lull.kernels.cache import Cache
 from lull.kernels.make import Interrupted
+from lull.kernels.source import cached
 
 
 def deb_command(
@@ -35,6 +38,9 @@ def deb_command(
         int | None,
         typer.Option("-j", "--jobs", min=1, help="At once. [default: CPUs + 1]"),
     ] = None,
+    refresh: Annotated[
+        bool, typer.Option("--refresh", help="Ask the archive for newer sources.")
+    ] = False,
     tools: Annotated[
         bool, typer.Option("--tools", help="Only lull-tools, in seconds.")
     ] = False,
@@ -48,16 +54,22 @@ def deb_command(
     debugging information and BTF, and without SMC sockets, which exclude the
     feature thaw. All features start as stock.
     """
-    load_base(base)
+    record = load_base(base)
     if dry_run:
-        print("\n".join(builder.describe(base, flavour, jobs=jobs)))
+        lines = builder.describe(base, flavour, jobs=jobs, refresh=refresh)
+        print("\n".join(lines))
         return
     need_folder(output)
     with _stoppable(), open_progress() as progress:
         progress.step("lull-tools")
         made = [build_tools(output)]
         if not tools:
-            packages = builder.build(base, flavour, progress, jobs=jobs)
+            here = None if refresh else cached(record, Cache())
+            if here and (text := newer_text(record, here)):
+                progress.note(text)
+            packages = builder.build(
+                base, flavour, progress, jobs=jobs, refresh=refresh
+            )
             names = (*packages.files, builder.DIFFERENCES)
             made += put(packages.directory, names, output)
     for path in made:

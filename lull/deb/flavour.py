@@ -117,6 +117,6 @@ def _not_downloaded(base: Base, source: Source, output: str) -> CannotRun:
             f"{base.config} {source.package_version}, the version of the sources "
             f"here, is gone from the archive\n{tail(output)}",
             where=f"base {base.name}",
-            hint="sudo apt-get update; lull kernel fetch --refresh; and again",
+            hint="sudo apt-get update; lull kernel deb --refresh",
         )
     return error

@@ -284,7 +284,7 @@ def test_a_package_that_the_archive_lacks_is_named(
     says("E: Version '6.12.9-1' for 'linux-config-6.12' was not found")
     with pytest.raises(CannotRun, match="gone from the archive") as error:
         fetch_config(base, source, Flavour.CLOUD, cache)
-    assert "lull kernel fetch --refresh" in error.value.hint
+    assert "lull kernel deb --refresh" in error.value.hint
     says("E: Unable to locate package linux-config-6.12")
     with pytest.raises(CannotRun, match=r"linux-config-6.12 is not known to apt"):
         fetch_config(base, source, Flavour.CLOUD, cache)
