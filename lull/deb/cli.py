@@ -14,7 +14,7 @@ import typer
 
 from lull.deb import build as builder
 from lull.deb.flavour import Flavour
-from lull.deb.folder import need_folder, put
+from lull.deb.folder import install_text, need_folder, put
 from lull.deb.newer import newer_text
 from lull.deb.tools import build_tools
 from lull.errors import LabError
@@ -74,6 +74,7 @@ def deb_command(
             made += put(packages.directory, names, output)
     for path in made:
         print(shown_path(path))
+    print(install_text(made))
 
 
 @contextmanager

@@ -45,10 +45,13 @@ def find_packages(folder: Path) -> list[Path]:
         here = sorted(folder.glob(pattern))
         if len(here) != 1:
             names = ", ".join(path.name for path in here) or "none"
+            hint = "name the folder of lull kernel deb -o FOLDER: --packages FOLDER"
+            if here:
+                hint = "remove the others: lull kernel deb leaves there what was there"
             raise UsageError(
                 f"one {pattern} is wanted, and there is: {names}",
                 where=str(folder),
-                hint="name the folder of lull kernel deb -o FOLDER: --packages FOLDER",
+                hint=hint,
             )
         found += here
     return found

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,9 +12,11 @@ import pytest
 from typer.testing import CliRunner
 
 from lull.deb import build as builder
-from lull.deb.build import describe
+from lull.deb import cli
+from lull.deb.build import DIFFERENCES, describe
 from lull.deb.flavour import Flavour
 from lull.deb.newer import newer, newer_text
+from lull.deb.record import Packages
 from lull.kernels import source
 from lull.kernels.bases import load_base
 from lull.kernels.cache import Cache
@@ -105,3 +108,41 @@ def test_a_dry_run_with_refresh_does_not_count_on_the_cache(
     cache = Cache(tmp_path / "cache")
     text = "\n".join(describe("6.12", Flavour.CLOUD, refresh=True, cache=cache))
     assert "download linux-source-6.12\n" in text
+
+
+def test_the_command_says_how_to_install_what_it_has_made_and_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, apt: Apt
+) -> None:
+    made = tmp_path / "made"
+    names = ("linux-image-6_1_amd64.deb", "linux-headers-6_1_amd64.deb")
+    made.mkdir()
+    for name in (*names, DIFFERENCES):
+        (made / name).touch()
+    packages = Packages(
+        base="6.12",
+        flavour="amd64",
+        release="6",
+        version="1",
+        key="k",
+        compiler="cc",
+        built="",
+        files=dict.fromkeys(names, ""),
+        directory=made,
+    )
+    monkeypatch.setattr(builder, "build", lambda *_, **__: packages)
+    monkeypatch.setattr(cli, "cached", lambda base, cache: HERE)
+    apt(policy("6.12.10-1"))
+    folder = tmp_path / "a folder"
+    folder.mkdir()
+    (folder / "linux-image-5_1_amd64.deb").touch()
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(app, ["deb", "-o", "a folder"])
+    assert result.exit_code == 0, result.output
+    assert "apt has linux-source-6.12 6.12.10-1, this is" in result.stderr
+    _, _, line = result.stdout.partition("sudo apt install")
+    installed = shlex.split(line.replace("\\\n", ""))
+    assert [name.partition("_")[0] for name in installed] == [
+        "./a folder/lull-tools",
+        "./a folder/linux-image-6",
+        "./a folder/linux-headers-6",
+    ]

@@ -73,8 +73,9 @@ def test_packages_that_are_not_there_are_asked_for(tmp_path: Path) -> None:
     tools.touch()
     assert find_packages(tmp_path) == [image, tools]
     (tmp_path / f"linux-image-{LULL}_2_amd64.deb").touch()
-    with pytest.raises(UsageError, match=r"_1_amd64.*_2_amd64"):
+    with pytest.raises(UsageError, match=r"_1_amd64.*_2_amd64") as caught:
         find_packages(tmp_path)
+    assert "remove the others" in caught.value.hint
 
 
 def test_a_script_that_fails_is_an_error_with_what_it_said(tmp_path: Path) -> None:
