@@ -27,10 +27,18 @@ _FIRST = {
 }
 
 
+#: Whose kernel it is, by what Debian has left out of it.
+_FOR = {
+    Flavour.CLOUD: "for virtual machines only, no USB, graphics, WLAN",
+    Flavour.AMD64: "for all machines",
+}
+
+
 def needs_text(flavour: Flavour, jobs: int, cost: Cost | None, ccache: bool) -> str:
     """What it takes, in a few lines; ``cost`` is the last build's on this machine."""
     lines = [
         f"linux-image of Debian's {flavour} with Lull, {jobs} jobs:",
+        f"  {flavour}: {_FOR[flavour]}",
         "  it is not signed, and without SMC sockets, debugging information and BTF",
         f"  disk: {DISK[flavour] // GB} GB below the cache",
     ]
