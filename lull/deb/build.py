@@ -20,7 +20,7 @@ from lull.deb.flavour import (
     fetch_config,
     member,
 )
-from lull.deb.needs import DISK, needs_text
+from lull.deb.needs import DISK, boots_securely, needs_text
 from lull.deb.plan import (
     IDENTITY_FILE,
     Plan,
@@ -98,7 +98,8 @@ def build(
         jobs = jobs or default_jobs()
         cost = last_cost(cache, wanted.name)
         has_ccache = toolchain.ccache() is not None
-        progress.note(needs_text(flavour, jobs, cost, has_ccache))
+        secure = boots_securely()
+        progress.note(needs_text(flavour, jobs, cost, has_ccache, secure))
         cache.need(DISK[flavour], f"building packages of {flavour}")
         toolchain.need_memory()
         packages = _build(wanted, cache, place, lock, progress, jobs)

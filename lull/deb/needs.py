@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from lull.deb.flavour import Flavour
 from lull.deb.record import Cost
 from lull.host.resources import GB
@@ -34,14 +36,45 @@ _FOR = {
 }
 
 
-def needs_text(flavour: Flavour, jobs: int, cost: Cost | None, ccache: bool) -> str:
+#: Of UEFI, where the machine was started by it: the variable with its vendor's number.
+SECURE_BOOT = Path(
+    "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
+)
+
+
+def is_secure(variable: bytes) -> bool:
+    """Whether Secure Boot is on, from all bytes of its variable: four of attributes,
+    then 1."""
+    return variable[4:] == b"\x01"
+
+
+def boots_securely(variable: Path = SECURE_BOOT) -> bool:
+    """Whether Secure Boot is on here; not where it cannot be told."""
+    try:
+        return is_secure(variable.read_bytes())
+    except OSError:
+        return False
+
+
+def needs_text(
+    flavour: Flavour,
+    jobs: int,
+    cost: Cost | None,
+    ccache: bool,
+    secure_boot: bool = False,
+) -> str:
     """What it takes, in a few lines; ``cost`` is the last build's on this machine."""
     lines = [
         f"linux-image of Debian's {flavour} with Lull, {jobs} jobs:",
         f"  {flavour}: {_FOR[flavour]}",
         "  it is not signed, and without SMC sockets, debugging information and BTF",
-        f"  disk: {DISK[flavour] // GB} GB below the cache",
     ]
+    if secure_boot:
+        lines.append(
+            "  Secure Boot is on here: this kernel does not start until it is off "
+            "(in the firmware's settings)"
+        )
+    lines.append(f"  disk: {DISK[flavour] // GB} GB below the cache")
     if cost is not None:
         lines[-1] += f"; the tree alone took {cost.disk_mb / 1000:.1f} GB the last time"
         lines += [

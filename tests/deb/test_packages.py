@@ -17,9 +17,9 @@ from lull.deb import build as builder
 from lull.deb import flavour as flavours
 from lull.deb.build import DIFFERENCES, build, describe
 from lull.deb.flavour import Flavour, config_file, fetch_config
-from lull.deb.needs import DISK, hours, needs_text
+from lull.deb.needs import DISK
 from lull.deb.plan import output_names
-from lull.deb.record import Cost, load, packages_dir
+from lull.deb.record import load, packages_dir
 from lull.errors import CannotRun, LabError, UsageError
 from lull.host.progress import PlainProgress
 from lull.host.resources import GB
@@ -320,22 +320,6 @@ def test_depmod_is_found_without_an_administrators_path(
     """As the kernel's own script finds it; mkfs is on every machine."""
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     assert toolchain.which_sbin("mkfs") and not toolchain.which_sbin("no-such-program")
-
-
-def test_what_it_needs_is_told_with_figures_of_this_machine() -> None:
-    cost = Cost(
-        seconds=5400, cpu_seconds=9000, largest_mb=700, disk_mb=5400, lines=1, jobs=3
-    )
-    text = needs_text(Flavour.AMD64, 3, cost, ccache=True)
-    assert "1:30 h the last time here (3 jobs, 2:30 h of CPU)" in text
-    assert "700 MiB" in text and "25 GB" in text and "not signed" in text
-    assert "took 5.4 GB" in text and "virtual machines" not in text
-    cloud = needs_text(Flavour.CLOUD, 3, None, ccache=True)
-    assert "cloud-amd64: for virtual machines only, no USB, graphics, WLAN" in cloud
-    assert "(an estimate)" in needs_text(Flavour.AMD64, 3, None, ccache=True)
-    assert "(an estimate)" not in text
-    assert "install ccache" in needs_text(Flavour.AMD64, 3, None, ccache=False)
-    assert hours(59 * 60) == "59 min"
 
 
 # Late: beside the guest's test, which has them built, it would keep a worker waiting.
