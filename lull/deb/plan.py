@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lull import __version__
+from lull.deb.commit import Commit, last_commit, version_of
 from lull.deb.config import fragments, identity, local_version
 from lull.deb.flavour import Flavour
 from lull.kernels.bases import Base
@@ -33,6 +34,7 @@ class Plan:
     source: Source
     config: Path  #: Debian's
     inputs: Inputs  #: of a kernel with Lull; its fragments are ours alone
+    package_version: str
     key: str
 
     @property
@@ -45,15 +47,32 @@ class Plan:
         """What uname -r says: 6.12.117-lull-cloud-amd64."""
         return f"{self.source.version}{local_version(self.flavour)}"
 
-    @property
-    def package_version(self) -> str:
-        """Of the packages: Debian's of the sources, and Lull's."""
-        return package_version(self.source)
+
+def kernel_paths(base: Base) -> tuple[str, ...]:
+    """Where the files are that go into the packages' kernel, as git's patterns.
+
+    A commit that changes none of them must not be in the packages' version: it would
+    have them built again.
+    """
+    return (
+        "kernel/overlay",
+        f"kernel/hooks/{base.name}",
+        "kernel/config/lull.config",
+        "kernel/config/deb.config",
+        ":(glob)features/*/kernel/**",
+        f":(glob)features/*/hooks/{base.name}/*.patch",
+        ":(glob)features/*/config",
+    )
 
 
-def package_version(source: Source) -> str:
-    """6.12.117-1~deb12u1+lull0.1: above Debian's, below its next."""
-    return f"{source.package_version}+lull{__version__}"
+def package_version(source: Source, commit: Commit | None) -> str:
+    """Debian's of the sources, Lull's, and that of the commit:
+    6.12.117-1~deb12u1+lull0.1.0+git202611252128.0288dfb.
+
+    It is above that of the sources, and above what Debian adds to that (+b1,
+    +deb13u1: another letter); below a next revision, or a next deb12u2.
+    """
+    return f"{source.package_version}+lull{__version__}{version_of(commit)}"
 
 
 def plan(
@@ -65,9 +84,11 @@ def plan(
     files = {name: path.read_bytes() for name, path in inputs.files().items()}
     files["debian"] = config.read_bytes()
     files["identity"] = identity(flavour).encode()
-    flags = [*build_identity(), *package_flags(package_version(source))]
+    # The version is in the kernel (uname -v), and so it is in the key.
+    version = package_version(source, last_commit(root, kernel_paths(base)))
+    flags = [*build_identity(), *package_flags(version)]
     key = make_key(source.package_version, files, compiler(), flags)
-    return Plan(base, flavour, source, config, inputs, key)
+    return Plan(base, flavour, source, config, inputs, version, key)
 
 
 def package_flags(version: str) -> list[str]:

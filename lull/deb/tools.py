@@ -19,7 +19,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from lull import __version__
-from lull.ask.catalog import features
+from lull.ask.catalog import ROOMS, features
+from lull.deb.commit import Commit, last_commit, version_of
 from lull.deb.tools_text import (
     changelog,
     compared,
@@ -52,6 +53,18 @@ _PLACES = {
 _PAGES = ("lull.1", "lull-probe.1")
 _CONFIG = "etc/default/lull"
 
+#: Where the files are that go into it, as git's patterns.
+PATHS = (
+    "deb/tools",
+    "lull/deb/tools.py",
+    "lull/deb/tools_text.py",
+    "lull/vm/probe_build.py",
+    ":(glob)features/*/feature.toml",
+    ":(glob)features/*/kernel/**/*.c",
+    ":(glob)probe/*.[ch]",
+    *(f":(glob){room}/*/*.[ch]" for room in ROOMS),
+)
+
 
 @dataclass(frozen=True)
 class File:
@@ -61,29 +74,38 @@ class File:
     program: bool = False
 
 
-def contents(root: Path, probe: bytes, architecture: str) -> dict[str, File]:
+def tools_version(commit: Commit | None) -> str:
+    """0.1.0+git202611252128.0288dfb: Lull's, and that of the commit."""
+    return f"{__version__}{version_of(commit)}"
+
+
+def contents(
+    root: Path, probe: bytes, architecture: str, commit: Commit | None
+) -> dict[str, File]:
     """All files of the package by their path in it, those of DEBIAN/ as well."""
+    version = tools_version(commit)
     here = root / "deb" / "tools"
     sources = (p.read_text("utf-8") for p in root.glob("features/*/kernel/**/*.c"))
     left_out = compared(sources)
     known = features(root)
     files = {"usr/bin/lull-probe": File(probe, program=True)}
     for name, (place, program) in _PLACES.items():
-        text = fill((here / name).read_text("utf-8"), VERSION=__version__)
+        text = fill((here / name).read_text("utf-8"), VERSION=version)
         files[place] = File(text.encode(), program)
     for name in _PAGES:
         page = (here / name).read_bytes()
         files[f"usr/share/man/man1/{name}.gz"] = File(_gzip(page))
-    log = changelog(__version__, format_datetime(_TIME))
+    when = format_datetime(commit.time if commit else _TIME)
+    log = changelog(version, when, commit.number if commit else "")
     files[f"usr/share/doc/{PACKAGE}/changelog.gz"] = File(_gzip(log.encode()))
     files[_CONFIG] = File(default_file(known).encode())
     files["usr/share/lull/features"] = File(feature_table(known, left_out).encode())
-    files |= _control(here, files, architecture)
+    files |= _control(here, files, version, architecture)
     return files
 
 
 def _control(
-    here: Path, files: Mapping[str, File], architecture: str
+    here: Path, files: Mapping[str, File], version: str, architecture: str
 ) -> dict[str, File]:
     """What dpkg has to know, of the files so far."""
     payload = {
@@ -92,7 +114,7 @@ def _control(
     kib = sum(-(-len(file.data) // 1024) for file in payload.values())
     control = fill(
         (here / "control").read_text("utf-8"),
-        VERSION=__version__,
+        VERSION=version,
         ARCHITECTURE=architecture,
         SIZE=str(kib),
     )
@@ -116,10 +138,11 @@ def build_tools(folder: Path, root: Path | None = None) -> Path:
     root = root or repo_root()
     architecture = _architecture()
     probe = stripped(build_probe(root))
-    name = f"{PACKAGE}_{__version__}_{architecture}.deb"
+    commit = last_commit(root, PATHS)
+    name = f"{PACKAGE}_{tools_version(commit)}_{architecture}.deb"
     with TemporaryDirectory(prefix="lull-tools-") as scratch:
         tree, made = Path(scratch) / "tree", Path(scratch) / name
-        for path, file in contents(root, probe, architecture).items():
+        for path, file in contents(root, probe, architecture, commit).items():
             write_file(tree / path, file.data, 0o755 if file.program else 0o644)
         for place in (tree, *(path for path in tree.rglob("*") if path.is_dir())):
             place.chmod(0o755)

@@ -70,11 +70,13 @@ def default_file(features: Sequence[Feature]) -> str:
     return "\n".join(parts)
 
 
-def changelog(version: str, date: str) -> str:
-    """Debian's changelog of the package; ``date`` as in RFC 5322."""
+def changelog(version: str, date: str, commit: str) -> str:
+    """Debian's changelog of the package; ``date`` as in RFC 5322, ``commit`` may be
+    empty."""
+    of = f"  * This is of {commit}.\n" if commit else ""
     return (
         f"lull-tools ({version}) local; urgency=low\n\n"
-        "  * What has changed is in the commits of Lull's sources.\n\n"
+        f"  * What has changed is in the commits of Lull's sources.\n{of}\n"
         f" -- Whoever built this <root@localhost>  {date}\n"
     )
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from lull import __version__
 from lull.ask.catalog import features
-from lull.deb.tools import build_tools
+from lull.deb.commit import last_commit
+from lull.deb.tools import PATHS, build_tools, tools_version
 from lull.deb.tools_text import compared, default_file, feature_table, fill
 from lull.errors import LabError
 from lull.host.files import repo_root
@@ -21,6 +21,8 @@ from lull.kernels.cli import app
 from lull.model import Feature, Mode
 
 ROOT = repo_root()
+COMMIT = last_commit(ROOT, PATHS)
+VERSION = tools_version(COMMIT)
 
 NAP = Feature(
     name="nap",
@@ -37,7 +39,7 @@ SCENE = NAP.model_copy(update={"name": "scene", "switches": ("nap",)})
 
 
 def test_it_has_what_it_is_to_have(package: Path, unpacked: Path) -> None:
-    assert package.name == f"lull-tools_{__version__}_amd64.deb"
+    assert package.name == f"lull-tools_{VERSION}_amd64.deb"
     for name in ("usr/bin/lull", "usr/bin/lull-probe"):
         assert (unpacked / name).stat().st_mode & 0o777 == 0o755
     unit = (unpacked / "usr/lib/systemd/system/lull.service").read_text()
@@ -57,7 +59,7 @@ def test_it_needs_no_python_and_no_library(package: Path, unpacked: Path) -> Non
     fields = subprocess.run(
         ["dpkg-deb", "-f", package], capture_output=True, text=True, check=True
     ).stdout
-    assert "Depends:" not in fields and f"Version: {__version__}\n" in fields
+    assert "Depends:" not in fields and f"Version: {VERSION}\n" in fields
     probe = subprocess.run(
         [unpacked / "usr/bin/lull-probe", "--list"], capture_output=True, text=True
     )
@@ -92,7 +94,9 @@ def test_sums_and_pages_are_as_debian_wants_them(unpacked: Path) -> None:
         page = gzip.decompress((unpacked / "usr/share" / name).read_bytes())
         assert b".SH NAME" in page
     log = unpacked / "usr/share/doc/lull-tools/changelog.gz"
-    assert f"lull-tools ({__version__})".encode() in gzip.decompress(log.read_bytes())
+    text = gzip.decompress(log.read_bytes()).decode()
+    assert text.startswith(f"lull-tools ({VERSION}) local;")
+    assert COMMIT is None or f"  * This is of {COMMIT.number}.\n" in text
 
 
 def test_the_same_sources_give_the_same_package(package: Path, tmp_path: Path) -> None:
@@ -103,7 +107,7 @@ def test_the_command_makes_it_alone(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["deb", "--tools", "-o", str(tmp_path / "new")])
     assert result.exit_code == 0, result.output
     assert [path.name for path in (tmp_path / "new").iterdir()] == [
-        f"lull-tools_{__version__}_amd64.deb"
+        f"lull-tools_{VERSION}_amd64.deb"
     ]
 
 

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The commit that a package's files are of, as a part of its version."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Commit:
+    """The last one that changed any of some files."""
+
+    number: str
+    time: datetime
+    dirty: bool  #: whether one of the files is not as it is there
+
+    @property
+    def version(self) -> str:
+        """+git202611252128.0288dfb: by dpkg's order that of a later one is higher, and
+        that of changed files is above that of their commit."""
+        # As short as it can be: uname -v has 64 characters for it and for SMP
+        # PREEMPT_DYNAMIC.
+        when = self.time.strftime("%Y%m%d%H%M")
+        return f"+git{when}.{self.number[:7]}{'+dirty' if self.dirty else ''}"
+
+
+def last_commit(root: Path, paths: Sequence[str]) -> Commit | None:
+    """The commit of the files at ``paths``, git's patterns below ``root``; None where
+    no git has them. The same files of the same history have the same one."""
+    found = _git(root, "rev-list", "-1", "--timestamp", "HEAD", "--", *paths).split()
+    if len(found) != 2:
+        return None
+    seconds, number = found
+    words = ("status", "--porcelain", "--untracked-files=all", "--")
+    changed = _git(root, *words, *paths)
+    return Commit(number, datetime.fromtimestamp(int(seconds), UTC), bool(changed))
+
+
+def version_of(commit: Commit | None) -> str:
+    """What a version says of a commit: nothing where there is none."""
+    return commit.version if commit else ""
+
+
+def _git(root: Path, *words: str) -> str:
+    """What git says; nothing where it says an error, or is not there."""
+    try:
+        done = subprocess.run(
+            ["git", "--no-optional-locks", "-C", str(root), *words],
+            # Of this tree, whatever repository a caller of ours works in.
+            env={k: v for k, v in os.environ.items() if not k.startswith("GIT_")},
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+    except OSError:
+        return ""
+    return done.stdout if done.returncode == 0 else ""

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The commit in the packages' versions: other code has another, the same the same."""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from lull.deb.commit import Commit, last_commit, version_of
+from lull.deb.flavour import Flavour
+from lull.deb.plan import Plan, kernel_paths, package_version, plan
+from lull.deb.tools import PATHS, tools_version
+from lull.host.files import repo_root
+from lull.kernels.bases import load_base
+from lull.kernels.source import Source
+from lull.vm.probe_build import probe_recipe
+
+BASE = load_base("6.12")
+ONE = Commit("a" * 40, datetime(2026, 11, 25, 21, 28, 45, tzinfo=UTC), dirty=False)
+
+
+def debian(version: str) -> Source:
+    return Source(
+        base="6.12", package_version=version, version="6.12.9", tree=Path("t")
+    )
+
+
+class Project:
+    """A project in git, with what goes into a kernel and what does not."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._minutes = itertools.count()
+        self.git("init", "-q")
+        self.put("kernel/config/lull.config", "CONFIG_LULL=y\n")
+        self.put("kernel/config/deb.config", "CONFIG_ZRAM=m\n")
+        self.put("kernel/overlay/kernel/lull/Kconfig", "menu\n")
+        self.commit()
+
+    def git(self, *words: str, when: str = "") -> str:
+        who = {
+            f"GIT_{who}_{what}": "x"
+            for who in ("AUTHOR", "COMMITTER")
+            for what in ("NAME", "EMAIL")
+        }
+        return subprocess.run(
+            ["git", "-C", self.root, *words],
+            env={
+                "PATH": "/usr/bin:/bin",
+                "HOME": "/",
+                **who,
+                "GIT_COMMITTER_DATE": when,
+            },
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout.strip()
+
+    def put(self, name: str, text: str) -> None:
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def commit(self) -> str:
+        """All that is there, a minute after the last; returns the number."""
+        self.git("add", "-A")
+        when = f"2026-11-25T12:{next(self._minutes):02}:00Z"
+        self.git("commit", "-q", "-m", "x", when=when)
+        return self.git("rev-parse", "HEAD")
+
+    def plan(self) -> Plan:
+        config = self.root / "debian"
+        config.write_text("CONFIG_D=y\n")
+        return plan(BASE, Flavour.CLOUD, debian("6.12.9-1"), config, self.root)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
+
+
+def above(one: str, other: str) -> bool:
+    words = ["dpkg", "--compare-versions", one, "gt", other]
+    return subprocess.run(words).returncode == 0
+
+
+def test_another_kernel_has_another_version_and_a_later_one_a_higher(
+    project: Project,
+) -> None:
+    first = project.plan()
+    project.put("kernel/config/deb.config", "CONFIG_ZRAM=y\n")
+    dirty = project.plan()
+    number = project.commit()
+    second = project.plan()
+    assert first.package_version.startswith("6.12.9-1+lull")
+    assert second.package_version.endswith(f"+git202611251201.{number[:7]}")
+    assert dirty.package_version == f"{first.package_version}+dirty"
+    assert above(dirty.package_version, first.package_version)
+    assert above(second.package_version, dirty.package_version)
+    # A file that is gone is a change, too.
+    (project.root / "kernel/overlay/kernel/lull/Kconfig").unlink()
+    project.commit()
+    assert above(project.plan().package_version, second.package_version)
+
+
+def test_a_commit_that_changes_no_kernel_has_nothing_built_again(
+    project: Project,
+) -> None:
+    before = project.plan()
+    project.put("README.md", "words\n")
+    project.put("kernel/config/debug.config", "CONFIG_KASAN=y\n")
+    project.put("features/nap/README.md", "words\n")
+    project.put("lull/deb/plan.py", "code\n")
+    assert project.plan().key == before.key
+    project.commit()
+    after = project.plan()
+    assert (after.key, after.package_version) == (before.key, before.package_version)
+
+
+def test_without_git_the_version_is_lulls_alone(tmp_path: Path) -> None:
+    assert last_commit(tmp_path, ["."]) is None
+    plain = package_version(debian("6.12.9-1"), None)
+    assert plain == f"6.12.9-1+lull{tools_version(None)}" and "git" not in plain
+    assert above(package_version(debian("6.12.9-1"), ONE), plain)
+
+
+def test_where_there_is_no_program_git_it_is_lulls_too(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert last_commit(project.root, ["."]) is None
+
+
+def test_versions_are_in_dpkgs_order() -> None:
+    assert version_of(ONE) == "+git202611252128.aaaaaaa"
+    ours = package_version(debian("6.12.9-1"), ONE)
+    for below in ("6.12.9-1", "6.12.9-1+b1", "6.12.9-1+deb13u1"):
+        assert above(ours, below)
+    for higher in ("6.12.9-2", "6.12.10-1"):
+        assert above(higher, ours)
+    assert above("6.12.9-1~deb12u2", package_version(debian("6.12.9-1~deb12u1"), ONE))
+    # As uname -v has it, before SMP PREEMPT_DYNAMIC and with 64 characters in all.
+    revision = package_version(debian("6.12.9-1~deb12u1"), ONE).rpartition("-")[2]
+    assert len(f"#{revision} SMP PREEMPT_DYNAMIC") <= 64
+
+
+def listed(root: Path, paths: Sequence[str]) -> set[Path]:
+    words = ["git", "-C", root, "ls-files", "-z", "--", *paths]
+    done = subprocess.run(words, capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip(f"no git here: {done.stderr}")
+    return {root / name for name in done.stdout.split("\0")[:-1]}
+
+
+def test_the_paths_have_all_that_goes_into_lull_tools() -> None:
+    root = repo_root()
+    recipe = probe_recipe(root)
+    wanted = {root / name for name in (*recipe.sources, *recipe.headers)}
+    wanted |= {*root.glob("deb/tools/*"), *root.glob("features/*/feature.toml")}
+    assert wanted <= listed(root, PATHS)
+
+
+def test_the_paths_are_those_of_the_files_that_go_into_a_kernel() -> None:
+    root = repo_root()
+    config = root / "README.md"
+    inputs = plan(BASE, Flavour.CLOUD, debian("6.12.9-1"), config, root).inputs
+    assert listed(root, kernel_paths(BASE)) == set(inputs.files().values())
