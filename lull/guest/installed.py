@@ -24,7 +24,7 @@ from lull.kernels.cache import Cache
 from lull.kernels.record import sha256
 
 #: Of what `lull kernel deb` leaves, that which README has installed.
-PATTERNS = ("linux-image-*-lull*.deb", "lull-tools*.deb")
+PATTERNS = ("linux-image-*-lull*.deb", "linux-headers-*-lull*.deb", "lull-tools*.deb")
 
 #: The initramfs is made in the guest, by one thread of an emulator.
 INSTALL_S = 1200.0
@@ -32,7 +32,7 @@ INSTALL_S = 1200.0
 # The list is the image's, and says what a run's figures are of.
 _JOB = """\
 export DEBIAN_FRONTEND=noninteractive
-apt-get install -y ./linux-image-*-lull*.deb ./lull-tools*.deb || exit
+apt-get install -y ./linux-*-lull*.deb ./lull-tools*.deb || exit
 echo installed:
 dpkg-query -W
 """

@@ -145,7 +145,7 @@ def image_of(request: Request, progress: Progress) -> Image:
     if request.packages is not None:
         return installed(cache, find_packages(request.packages), progress, more())
     made = builder.build(request.base, Flavour.CLOUD, progress)
-    debs = [made.directory / name for name in made.files if "linux-image" in name]
+    debs = [made.directory / name for name in made.files]
     with tempfile.TemporaryDirectory(prefix="lull-tools-") as name:
         debs.append(build_tools(Path(name)))
         return installed(cache, debs, progress, more())

@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import shutil
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
 
 from lull.deb import build as builder
 from lull.deb.flavour import Flavour
+from lull.deb.plan import output_names
 from lull.deb.tools import build_tools
 from lull.errors import CannotRun, GuestFailed, LabError, UsageError
 from lull.guest.boot import Start, boot, guest_command, said, without
@@ -23,7 +26,7 @@ from lull.guest.image import (
     make_disk,
     newest_kernel,
 )
-from lull.guest.installed import find_packages, installed, names_of
+from lull.guest.installed import PATTERNS, find_packages, installed, names_of
 from lull.guest.loader import with_loader
 from lull.host.files import repo_root
 from lull.host.progress import open_progress
@@ -67,11 +70,15 @@ def test_packages_that_are_not_there_are_asked_for(tmp_path: Path) -> None:
     assert "lull kernel deb" in caught.value.hint
     image = tmp_path / f"linux-image-{LULL}_1_amd64.deb"
     image.touch()
+    with pytest.raises(UsageError, match="linux-headers"):
+        find_packages(tmp_path)
+    headers = tmp_path / f"linux-headers-{LULL}_1_amd64.deb"
+    headers.touch()
     with pytest.raises(UsageError, match="lull-tools"):
         find_packages(tmp_path)
     tools = tmp_path / "lull-tools_0.1.0_amd64.deb"
     tools.touch()
-    assert find_packages(tmp_path) == [image, tools]
+    assert find_packages(tmp_path) == [image, headers, tools]
     (tmp_path / f"linux-image-{LULL}_2_amd64.deb").touch()
     with pytest.raises(UsageError, match=r"_1_amd64.*_2_amd64") as caught:
         find_packages(tmp_path)
@@ -152,9 +159,25 @@ def readme_says() -> list[str]:
 
 
 def test_readme_says_how_to_install_and_look() -> None:
-    install, reboot, status = readme_says()
-    assert "linux-image" in install and "lull-tools" in install
-    assert (reboot, status.split("#")[0].strip()) == ("sudo reboot", "sudo lull status")
+    install, *then, update, purge = (line.split("#")[0] for line in readme_says())
+    assert [line.strip() for line in then] == [
+        "sudo reboot",
+        "sudo lull status",
+        "sudo lull set freeze lull",
+    ]
+    assert "--refresh" in update and "lull-tools" in purge
+    # All that lull kernel deb has made, and nothing is named twice.
+    names = (*output_names(LULL, "1"), "lull-tools_1_amd64.deb")
+    globs = [word for word in install.split() if word.startswith("./packages/")]
+    for name in names:
+        assert [fnmatch(f"./packages/{name}", glob) for glob in globs].count(True) == 1
+    for pattern in PATTERNS:
+        assert [fnmatch(name, pattern) for name in names].count(True) == 1
+    # What is installed is what goes; Debian's own kernel stays.
+    gone = re.findall(r"'([^']+)'", purge)
+    for name in output_names(LULL, "1"):
+        assert any(fnmatch(name.partition("_")[0], glob) for glob in gone)
+    assert not any(fnmatch("linux-image-6.1.0-40-cloud-amd64", glob) for glob in gone)
 
 
 def all_holds(text: str, release: str) -> None:
@@ -176,7 +199,7 @@ def test_packages_are_built_and_what_readme_says_of_them_holds(tmp_path: Path) -
             packages = builder.build(DEFAULT_BASE, Flavour.CLOUD, progress)
         except CannotRun as error:
             pytest.skip(str(error))
-    debs = [packages.directory / n for n in packages.files if "linux-image" in n]
+    debs = [packages.directory / name for name in packages.files]
     debs.append(build_tools(tmp_path))
     boot_by_what_their_hooks_made(packages.release, debs, tmp_path)
     follow_to_the_letter(packages.release, debs, tmp_path)
@@ -199,7 +222,7 @@ def follow_to_the_letter(release: str, debs: list[Path], folder: Path) -> None:
         start = with_loader(cache, base_image(cache, progress), progress)
     copy_disk(start.disk, folder / "disk.img")
     start = dataclasses.replace(start, disk=folder / "disk.img", keep=True)
-    install, _reboot, status = readme_says()
+    install, _reboot, status, switch = readme_says()[:4]
     place = "mkdir /root/here && cd /root/here && ln -s /run/job packages"
     here = {path.name: path for path in debs}
     first = boot(
@@ -207,6 +230,7 @@ def follow_to_the_letter(release: str, debs: list[Path], folder: Path) -> None:
     )
     assert "lull" not in first.splitlines()[0]
     job = Path(__file__).with_name("acceptance.sh").read_text()
-    text = boot(start, f"{job}\n{status}\n", folder / "2")
+    text = boot(start, f"{job}\n{status}\n{switch}\n", folder / "2")
     all_holds(text, release)
+    assert "freeze: lull (it was stock)" in text
     assert text.count("freeze: freezing processes") == 3
