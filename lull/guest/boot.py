@@ -251,6 +251,13 @@ def said(results: bytes, folder: Path) -> str:
             break
         printed.append(line.decode("utf-8", "replace").rstrip("\r"))
     text = "\n".join(printed)
+    if status is None:
+        raise GuestFailed(
+            f"the guest ended before the script did, which may have powered it off\n"
+            f"{tail(text)}",
+            where=str(folder),
+            hint=f"all that it printed is in {folder / RESULTS}",
+        )
     if status != 0:
         raise GuestFailed(
             f"the script in the guest ended with status {status}\n{tail(text)}",

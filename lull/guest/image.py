@@ -7,6 +7,7 @@ Each is built once, and is whole in the cache or not there at all.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 from collections.abc import Sequence
@@ -246,7 +247,13 @@ def newest_kernel(names: Sequence[str]) -> str:
             f"no kernel with its initramfs among: {', '.join(names) or 'nothing'}",
             where="the guest's /boot",
         )
-    return max(found, key=lambda release: ("-lull-" in release, release))
+    return max(found, key=lambda release: ("-lull-" in release, by_version(release)))
+
+
+def by_version(release: str) -> list[int | str]:
+    """A key that sorts 6.1.0-9 before 6.1.0-40: texts and numbers in turns."""
+    parts = re.split(r"(\d+)", release)
+    return [int(part) if part.isdigit() else part for part in parts]
 
 
 def _must(command: Sequence[str | Path], where: str) -> str:

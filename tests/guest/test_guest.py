@@ -49,6 +49,9 @@ def test_the_kernel_with_lull_is_the_one_that_is_booted() -> None:
     ]
     assert newest_kernel(names) == LULL
     assert newest_kernel([n for n in names if LULL not in n]) == "6.1.0-40-cloud-amd64"
+    older = [name.replace("6.1.0-40", "6.1.0-9") for name in names]
+    both = [name for name in (*names, *older) if LULL not in name]
+    assert newest_kernel(both) == "6.1.0-40-cloud-amd64"
     with pytest.raises(LabError, match="no kernel with its initramfs"):
         newest_kernel(["vmlinuz-6.1"])
 
@@ -90,6 +93,11 @@ def test_a_script_that_fails_is_an_error_with_what_it_said(tmp_path: Path) -> No
     with pytest.raises(GuestFailed, match=r"(?s)status 3.*two") as caught:
         said(b'one\ntwo\n{"t":"done","status":3}\n', tmp_path)
     assert "results.raw" in caught.value.hint
+
+
+def test_a_script_that_powers_off_is_an_error_in_words(tmp_path: Path) -> None:
+    with pytest.raises(GuestFailed, match=r"(?s)ended before the script did.*one"):
+        said(b"one\n", tmp_path)
 
 
 def test_firmware_finds_its_kernel_itself() -> None:
