@@ -10,6 +10,7 @@ import os
 import re
 import shlex
 import shutil
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -133,7 +134,7 @@ def base_image(
     image = place_of(cache, base_key(flavour, more))
     with cache.lock("guest", lambda text: progress.update(text, 0, 0)):
         if not image.whole:
-            need_tools()
+            need_tools(cache)
             cache.need(_NEED, "building the guest's disk")
             progress.step(f"Debian {SUITE} for the guest, some minutes")
             with cache.temp("guest") as temp:
@@ -153,8 +154,8 @@ def publish(new: Path, image: Image) -> None:
     replace_tree(new, image.directory)
 
 
-def need_tools() -> None:
-    """Raise CannotRun where a disk cannot be built."""
+def need_tools(cache: Cache) -> None:
+    """Raise CannotRun where a disk cannot be built, to be in the cache."""
     for tool in ("mmdebstrap", "mke2fs", "debugfs"):
         if shutil.which(tool) is None:
             raise CannotRun(f"{tool} is not in PATH", hint=_HINT)
@@ -162,8 +163,20 @@ def need_tools() -> None:
         raise CannotRun(
             "a Debian is unpacked and set up as root only",
             where="lull guest",
-            hint="sudo .venv/bin/lull guest build",
+            hint=as_root(sys.argv, cache.root, os.geteuid(), os.getegid()),
         )
+
+
+def as_root(words: Sequence[str], cache: Path, uid: int, gid: int) -> str:
+    """What a user does so that a disk is in the user's own cache, and stays the user's:
+    the same command by sudo, whose HOME is root's, and then all to the user."""
+    if Path(words[0]).name != "lull":
+        words = [".venv/bin/lull", "guest", "build"]
+    makes = ["sudo", "env", f"XDG_CACHE_HOME={cache.parent}", *words]
+    gives = ["sudo", "chown", "-R", f"{uid}:{gid}", str(cache)]
+    if tuple(words[1:3]) != ("guest", "build"):
+        gives.append("runs")
+    return f"{shlex.join(makes)}; {shlex.join(gives)}"
 
 
 def make_disk(folder: Path, disk: Path, megabytes: int) -> None:

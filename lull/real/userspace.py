@@ -26,7 +26,7 @@ def root_of(packages: Sequence[str], cache: Cache, progress: Progress) -> bytes:
     place = cache.root / "guest" / f"stress-{digest(SUITE, *packages, *_LEFT_OUT)}.cpio"
     with cache.lock("guest", lambda text: progress.update(text, 0, 0)):
         if not place.is_file():
-            need_tools()
+            need_tools(cache)
             cache.need(_NEED, "making the user space of a Debian")
             progress.step(f"Debian {SUITE} with {', '.join(packages)}")
             with cache.temp("guest") as temp:

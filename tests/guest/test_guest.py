@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
 import shutil
+import sys
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -20,10 +22,12 @@ from lull.guest.boot import Start, boot, guest_command, said, without
 from lull.guest.image import (
     Image,
     More,
+    as_root,
     base_image,
     base_key,
     copy_disk,
     make_disk,
+    need_tools,
     newest_kernel,
 )
 from lull.guest.installed import PATTERNS, find_packages, installed, names_of
@@ -112,6 +116,28 @@ def test_a_disk_without_its_list_is_not_whole(tmp_path: Path) -> None:
     assert not image.whole
     image.packages.touch()
     assert image.whole
+
+
+def test_a_user_is_told_how_to_have_a_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the user's cache: sudo's HOME is root's, and what root has made is root's."""
+    monkeypatch.setattr(shutil, "which", lambda name: name)
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(os, "getegid", lambda: 100)
+    monkeypatch.setattr(sys, "argv", [".venv/bin/lull", "guest", "build"])
+    cache = Cache(tmp_path / "lull")
+    with pytest.raises(CannotRun) as caught:
+        need_tools(cache)
+    assert caught.value.hint == (
+        f"sudo env XDG_CACHE_HOME={tmp_path} .venv/bin/lull guest build; "
+        f"sudo chown -R 1000:100 {cache.root}"
+    )
+    # Where nothing but a run needs the disk, what the run leaves is the user's, too.
+    words = ["/a/lull", "guest", "measure", "kill"]
+    assert as_root(words, cache.root, 1, 1).endswith(f" {cache.root} runs")
+    assert " /a/lull guest measure kill; " in as_root(words, cache.root, 1, 1)
+    assert ".venv/bin/lull guest build; " in as_root(["pytest"], cache.root, 1, 1)
 
 
 def test_more_in_an_image_is_another_image() -> None:
