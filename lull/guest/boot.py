@@ -4,19 +4,16 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import shutil
-import signal
 import tempfile
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from lull.errors import GuestFailed
 from lull.guest.image import DISK_MB, make_disk
 from lull.guest.wake import attended
-from lull.host.process import die_with_parent, run_alone
+from lull.host.process import kill_apart, run_alone, start_apart
 from lull.host.programs import tail
 from lull.model import Clock
 from lull.vm.accel import choose
@@ -199,24 +196,13 @@ async def _live(
     log = folder / "qemu.log"
     async with attended(wiring.qmp):
         with log.open("wb") as stderr:
-            process = await asyncio.create_subprocess_exec(
-                *command,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=stderr,
-                stderr=stderr,
-                process_group=0,
-                preexec_fn=die_with_parent(),
-            )
+            process = await start_apart(command, stderr)
         try:
             await asyncio.wait_for(process.wait(), limit)
         except TimeoutError:
             gave_up = f"not done in {limit:.0f} s"
         finally:
-            killed = process.returncode is None
-            if killed:
-                with suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                await process.wait()
+            killed = await kill_apart(process)
     return Ending(
         results=bytes_of(wiring.results),
         console=bytes_of(wiring.console),

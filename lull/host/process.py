@@ -8,10 +8,10 @@ import ctypes
 import os
 import signal
 import threading
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 T = TypeVar("T")
 
@@ -41,6 +41,35 @@ def die_with_parent() -> Callable[[], None]:
             os._exit(1)
 
     return preexec
+
+
+async def start_apart(
+    command: Sequence[str], output: IO[bytes]
+) -> asyncio.subprocess.Process:
+    """Start ``command`` without input, all that it prints into ``output``.
+
+    It is out of the terminal's foreground group: Ctrl-C is for us, and it ends when
+    we say so, or when we die. Raises OSError.
+    """
+    return await asyncio.create_subprocess_exec(
+        *command,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=output,
+        stderr=output,
+        process_group=0,
+        preexec_fn=die_with_parent(),
+    )
+
+
+async def kill_apart(process: asyncio.subprocess.Process) -> bool:
+    """End what start_apart() has started, and all of its group, where it has not
+    ended by itself; whether that was so."""
+    if process.returncode is not None:
+        return False
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    await process.wait()
+    return True
 
 
 @contextmanager

@@ -12,7 +12,6 @@ import asyncio
 import logging
 import os
 import shutil
-import signal
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,7 +22,7 @@ from pathlib import Path
 from qemu.qmp import EventListener, Message, QMPClient, QMPError, Runstate
 
 from lull.errors import CannotRun, NoMemory
-from lull.host.process import die_with_parent
+from lull.host.process import kill_apart, start_apart
 from lull.host.resources import available_mb, total_mb
 from lull.vm.command import OVERHEAD_MB, QEMU, MachineSpec, Wiring, qemu_command
 from lull.vm.console import scan
@@ -194,20 +193,11 @@ class _Life:
         await qmp.start_server(str(self._wiring.qmp))
         try:
             with log.open("wb") as stderr:
-                process = await asyncio.create_subprocess_exec(
-                    *self._command,
-                    stdin=asyncio.subprocess.DEVNULL,
-                    stdout=stderr,
-                    stderr=stderr,
-                    # Out of the terminal's foreground group: Ctrl-C is for us,
-                    # and QEMU ends when we say so.
-                    process_group=0,
-                    preexec_fn=die_with_parent(),
-                )
+                process = await start_apart(self._command, stderr)
             try:
                 await self._follow(process, qmp)
             finally:
-                killed = await _kill(process)
+                killed = await kill_apart(process)
         finally:
             await _hang_up(qmp)
         self._look()
@@ -311,13 +301,3 @@ async def _quit(qmp: QMPClient, process: asyncio.subprocess.Process) -> None:
 async def _hang_up(qmp: QMPClient) -> None:
     with suppress(QMPError, EOFError, OSError):
         await qmp.disconnect()
-
-
-async def _kill(process: asyncio.subprocess.Process) -> bool:
-    """End QEMU where it has not ended; whether that was so."""
-    if process.returncode is not None:
-        return False
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    await process.wait()
-    return True
