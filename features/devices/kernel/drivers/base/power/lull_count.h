@@ -104,12 +104,14 @@ static_assert(sizeof_field(struct lull_dpm, claim) >= sizeof(u32) &&
 /* It stays so: nobody changes the flag of a device that is prepared. */
 static bool lull_may_be_async(struct device *dev)
 {
+	bool strict;
+
 	/* In a test of its test: some that are not, to dpm_wait(). */
 	if (!lull_devices_guarded(LULL_DEVICES_FLAG) && hash_ptr(dev, 1))
 		return true;
-	if (!lull_devices_guarded(LULL_DEVICES_STRICT))
-		return dev->power.async_suspend;
-	return is_async(dev);
+	strict = lull_devices_guarded(LULL_DEVICES_STRICT);
+	/* In the middle of a phase others may write other bits of that word. */
+	return data_race(strict ? is_async(dev) : dev->power.async_suspend);
 }
 
 /* Of one that is in the phase. */

@@ -85,10 +85,15 @@ static bool lull_claim_counted(struct device *dev)
 
 /*
  * With dpm_list_mtx: @dev, which the walk has left behind or will not come to, gets a
- * worker, also if it is sync. False: nobody has it, as there is none to be had.
+ * worker, also if it is sync, unless all are to go one after the other. False: nobody has
+ * it, as there is none to be had.
  */
 static bool lull_overdue(struct device *dev)
 {
+	if (!lull_is_unclaimed(dev))
+		return true;
+	if (!lull_is_async(dev) && (!pm_async_enabled || pm_trace_is_enabled()))
+		return false;
 	if (!lull_claim_counted(dev))
 		return true;
 	lull_hold(dev);
@@ -120,8 +125,8 @@ static struct device *lull_overdue_of(struct list_head *list)
 }
 
 /*
- * With dpm_list_mtx, on the way down: nobody handles @dev, as on stock, which does not
- * come to it; nobody waits for it, and nobody starts it.
+ * With dpm_list_mtx: nobody handles @dev, as on stock, which does not come to it; nobody
+ * waits for it, and nobody starts it.
  */
 static void lull_let_go(struct device *dev)
 {
@@ -187,15 +192,18 @@ static void lull_start_rest(void)
  */
 static void lull_moved(struct device *dev)
 {
+	const struct lull_dpm_phase *phase = lull_walk.phase;
+
 	if (!lull_devices_guarded(LULL_DEVICES_MOVED))
 		return;
 	WRITE_ONCE(lull_has_moved, true);
 	WRITE_ONCE(lull_ever_moved, true);
 	if (!lull_walking)
 		return;
-	if (lull_walk.phase->down && lull_is_out_of_way(dev))
+	if (phase->down && lull_is_out_of_way(dev))
 		lull_let_go(dev);
-	else if (lull_walk.phase->down && lull_is_let_go(dev))
+	else if (lull_is_let_go(dev) &&
+		 (phase->down || lull_is_listed(dev, phase->from)))
 		lull_enter(dev, true);
 	lull_start_rest();
 }
@@ -436,36 +444,34 @@ static bool lull_is_asleep(struct device *dev, enum lull_devices_phase nr)
 
 /*
  * With dpm_list_mtx, before a way up: who was suspended and moved to dpm_list since, which
- * may have been before the walk came to it, goes to the end of the phase's list. Stock
- * leaves it asleep, and those below it.
- *
- * Return: the first of them, or NULL.
+ * may have been before the walk came to it, is in the phase where it lies. Stock leaves it
+ * asleep, and those below it.
  */
-static struct device *lull_gather(enum lull_devices_phase nr)
+static bool lull_enter_moved(enum lull_devices_phase nr)
 {
-	struct device *dev, *next, *first = NULL;
+	struct device *dev;
+	bool found = false;
 
 	if (lull_walk.phase->down || !lull_devices_guarded(LULL_DEVICES_MOVED))
-		return NULL;
-	list_for_each_entry_safe(dev, next, &dpm_list, power.entry) {
+		return false;
+	list_for_each_entry(dev, &dpm_list, power.entry) {
 		if (!lull_is_asleep(dev, nr))
 			continue;
-		list_move_tail(&dev->power.entry, lull_walk.phase->from);
-		first = first ?: dev;
+		lull_enter(dev, true);
+		found = true;
 	}
-	return first;
+	return found;
 }
 
 /*
- * With dpm_list_mtx: @dev and those behind it lie behind what may wait for them. They get
- * workers, and all that are async, as when somebody is moved.
+ * With dpm_list_mtx: others may wait for them, and they for one that the walk comes to
+ * late. One that gets no worker is looked for.
  */
-static void lull_start_gathered(struct device *dev)
+static void lull_start_moved(void)
 {
 	WRITE_ONCE(lull_ever_moved, true);
-	list_for_each_entry_from(dev, lull_walk.phase->from, power.entry)
-		lull_overdue(dev);
-	lull_start_rest();
+	if (lull_overdue_of(&dpm_list))
+		WRITE_ONCE(lull_has_moved, true);
 }
 
 /**
@@ -473,15 +479,14 @@ static void lull_start_gathered(struct device *dev)
  * @nr: the phase
  *
  * Called and left with dpm_list_mtx held. All that were on the phase's list are
- * on the next one when this is back, in the same order, and all are handled once
+ * on the next one when this is back, in their order, and all are handled once
  * async_synchronize_full() is. An error stops nobody from being walked over:
  * device_suspend() and the others see it and call nothing, so that the way back
  * finds each device as it would if the walk had come to it.
  */
 void __lull_devices_walk(enum lull_devices_phase nr)
 {
-	bool clear = lull_devices_guarded(LULL_DEVICES_CLEAR);
-	struct device *moved;
+	bool clear = lull_devices_guarded(LULL_DEVICES_CLEAR), moved;
 	LIST_HEAD(async);
 	struct lull_end end = {
 		.why = LULL_DEVICES_UPFRONT,
@@ -501,11 +506,11 @@ void __lull_devices_walk(enum lull_devices_phase nr)
 	WRITE_ONCE(lull_has_moved, false);
 	WRITE_ONCE(lull_ever_moved, false);
 	lull_walking = true;
-	moved = lull_gather(nr);
+	moved = lull_enter_moved(nr);
 	lull_enter_all(&async);
-	lull_start_all(&async, &end);
 	if (moved)
-		lull_start_gathered(moved);
+		lull_start_moved();
+	lull_start_all(&async, &end);
 	mutex_unlock(&dpm_list_mtx);
 
 	lull_see_to(&end);

@@ -185,7 +185,8 @@ static int lull_find_open_async(struct device *dev, void *arg)
  * Who moves a child has dpm_list_mtx until no iteration is at it; and who waits for that
  * child may have been started before the walk came to it, or before the worker did that
  * has it next, both of which need the mutex first. So nobody is in an iteration while it
- * waits. Who has ended stays so, and each time around there is one more of those.
+ * waits. Who has ended stays so, but for one that was let go and moved back, and each time
+ * around there is one more of those.
  */
 static inline bool lull_waits_apart(struct device *dev, bool async)
 {
