@@ -10,13 +10,21 @@ from pathlib import Path
 _WHO = ("-c", "user.name=x", "-c", "user.email=x@x", "-c", "commit.gpgSign=false")
 
 
-def git(place: Path, *words: str) -> str:
-    """Run git in ``place`` as somebody without settings; what it said.
+def environment() -> dict[str, str]:
+    """Ours, for a git that is to find its repository by the folder it is in.
 
     A hook or a linked worktree has GIT_DIR set: that repository is not meant.
     """
-    env = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
+    return {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
+
+
+def git(place: Path, *words: str, when: str = "") -> str:
+    """Run git in ``place`` as somebody without settings; what it said. ``when`` is
+    the date of a commit."""
+    env = environment()
     env |= {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
+    if when:
+        env |= {"GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when}
     done = subprocess.run(
         ["git", *_WHO, *words], cwd=place, env=env, capture_output=True, text=True
     )

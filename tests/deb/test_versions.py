@@ -19,6 +19,7 @@ from lull.host.files import repo_root
 from lull.kernels.bases import load_base
 from lull.kernels.source import Source
 from lull.vm.probe_build import probe_recipe
+from tests.repository import environment, git
 
 BASE = load_base("6.12")
 ONE = Commit("a" * 40, datetime(2026, 11, 25, 21, 28, 45, tzinfo=UTC), dirty=False)
@@ -36,30 +37,11 @@ class Project:
     def __init__(self, root: Path) -> None:
         self.root = root
         self._minutes = itertools.count()
-        self.git("init", "-q")
+        git(root, "init", "-q")
         self.put("kernel/config/lull.config", "CONFIG_LULL=y\n")
         self.put("kernel/config/deb.config", "CONFIG_ZRAM=m\n")
         self.put("kernel/overlay/kernel/lull/Kconfig", "menu\n")
         self.commit()
-
-    def git(self, *words: str, when: str = "") -> str:
-        who = {
-            f"GIT_{who}_{what}": "x"
-            for who in ("AUTHOR", "COMMITTER")
-            for what in ("NAME", "EMAIL")
-        }
-        return subprocess.run(
-            ["git", "-C", self.root, *words],
-            env={
-                "PATH": "/usr/bin:/bin",
-                "HOME": "/",
-                **who,
-                "GIT_COMMITTER_DATE": when,
-            },
-            check=True,
-            capture_output=True,
-            text=True,
-        ).stdout.strip()
 
     def put(self, name: str, text: str) -> None:
         path = self.root / name
@@ -68,10 +50,10 @@ class Project:
 
     def commit(self) -> str:
         """All that is there, a minute after the last; returns the number."""
-        self.git("add", "-A")
+        git(self.root, "add", "-A")
         when = f"2026-11-25T12:{next(self._minutes):02}:00Z"
-        self.git("commit", "-q", "-m", "x", when=when)
-        return self.git("rev-parse", "HEAD")
+        git(self.root, "commit", "-q", "-m", "x", when=when)
+        return git(self.root, "rev-parse", "HEAD").strip()
 
     def plan(self) -> Plan:
         config = self.root / "debian"
@@ -150,11 +132,20 @@ def test_versions_are_in_dpkgs_order() -> None:
 
 
 def listed(root: Path, paths: Sequence[str]) -> set[Path]:
-    words = ["git", "-C", root, "ls-files", "-z", "--", *paths]
-    done = subprocess.run(words, capture_output=True, text=True)
-    if done.returncode:
-        pytest.skip(f"no git here: {done.stderr}")
-    return {root / name for name in done.stdout.split("\0")[:-1]}
+    """The files that git finds, or would once they are added; with a user's settings,
+    which may say that a repository of another user is safe."""
+    words = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    done = subprocess.run(
+        [*words, "--", *paths],
+        cwd=root,
+        env=environment(),
+        capture_output=True,
+        text=True,
+    )
+    found = {root / name for name in done.stdout.split("\0")[:-1]}
+    if not found:
+        pytest.skip(f"git has no files here: {done.stderr}")
+    return {path for path in found if path.is_file()}
 
 
 def test_the_paths_have_all_that_goes_into_lull_tools() -> None:
