@@ -17,28 +17,35 @@ class Commit:
 
     number: str
     time: datetime
+    count: int  #: of commits up to it; 0 where the history is not all there
     dirty: bool  #: whether one of the files is not as it is there
 
     @property
     def version(self) -> str:
-        """+git202611252128.0288dfb: by dpkg's order that of a later one is higher, and
-        that of changed files is above that of their commit."""
+        """+git476.0288dfb: by dpkg's order that of a commit on top of another is
+        higher, whatever their dates, and that of changed files is above that of their
+        commit. One without its history, +git0, is below all that have theirs."""
         # As short as it can be: uname -v has 64 characters for it and for SMP
         # PREEMPT_DYNAMIC.
-        when = self.time.strftime("%Y%m%d%H%M")
-        return f"+git{when}.{self.number[:7]}{'+dirty' if self.dirty else ''}"
+        return f"+git{self.count}.{self.number[:7]}{'+dirty' if self.dirty else ''}"
 
 
 def last_commit(root: Path, paths: Sequence[str]) -> Commit | None:
     """The commit of the files at ``paths``, git's patterns below ``root``; None where
     no git has them. The same files of the same history have the same one."""
-    found = _git(root, "rev-list", "-1", "--timestamp", "HEAD", "--", *paths).split()
+    # Of a merge the merge itself: what was merged may have fewer commits below it
+    # than what was there.
+    last = ("rev-list", "-1", "--first-parent", "--timestamp", "HEAD", "--")
+    found = _git(root, *last, *paths).split()
     if len(found) != 2:
         return None
     seconds, number = found
-    words = ("status", "--porcelain", "--untracked-files=all", "--")
-    changed = _git(root, *words, *paths)
-    return Commit(number, datetime.fromtimestamp(int(seconds), UTC), bool(changed))
+    shallow = _git(root, "rev-parse", "--is-shallow-repository").strip() != "false"
+    counted = "" if shallow else _git(root, "rev-list", "--count", number)
+    status = ("status", "--porcelain", "--untracked-files=all", "--")
+    changed = _git(root, *status, *paths)
+    time = datetime.fromtimestamp(int(seconds), UTC)
+    return Commit(number, time, int(counted or 0), bool(changed))
 
 
 def version_of(commit: Commit | None) -> str:

@@ -67,7 +67,7 @@ def kernel_paths(base: Base) -> tuple[str, ...]:
 
 def package_version(source: Source, commit: Commit | None) -> str:
     """Debian's of the sources, Lull's, and that of the commit:
-    6.12.117-1~deb12u1+lull0.1.0+git202611252128.0288dfb.
+    6.12.117-1~deb12u1+lull0.1.0+git476.0288dfb.
 
     It is above that of the sources, and above what Debian adds to that (+b1,
     +deb13u1: another letter); below a next revision, or a next deb12u2.

@@ -75,7 +75,7 @@ class File:
 
 
 def tools_version(commit: Commit | None) -> str:
-    """0.1.0+git202611252128.0288dfb: Lull's, and that of the commit."""
+    """0.1.0+git476.0288dfb: Lull's, and that of the commit."""
     return f"{__version__}{version_of(commit)}"
 
 

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-import itertools
 import subprocess
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ from lull.vm.probe_build import probe_recipe
 from tests.repository import environment, git
 
 BASE = load_base("6.12")
-ONE = Commit("a" * 40, datetime(2026, 11, 25, 21, 28, 45, tzinfo=UTC), dirty=False)
+ONE = Commit("a" * 40, datetime(2026, 11, 25, tzinfo=UTC), 476, dirty=False)
 
 
 def debian(version: str) -> Source:
@@ -36,7 +37,6 @@ class Project:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._minutes = itertools.count()
         git(root, "init", "-q")
         self.put("kernel/config/lull.config", "CONFIG_LULL=y\n")
         self.put("kernel/config/deb.config", "CONFIG_ZRAM=m\n")
@@ -48,10 +48,9 @@ class Project:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
 
-    def commit(self) -> str:
-        """All that is there, a minute after the last; returns the number."""
+    def commit(self, when: str = "2026-11-25T12:00:00Z") -> str:
+        """All that is there; returns the number."""
         git(self.root, "add", "-A")
-        when = f"2026-11-25T12:{next(self._minutes):02}:00Z"
         git(self.root, "commit", "-q", "-m", "x", when=when)
         return git(self.root, "rev-parse", "HEAD").strip()
 
@@ -63,7 +62,8 @@ class Project:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    return Project(tmp_path)
+    (tmp_path / "project").mkdir()
+    return Project(tmp_path / "project")
 
 
 def above(one: str, other: str) -> bool:
@@ -80,7 +80,7 @@ def test_another_kernel_has_another_version_and_a_later_one_a_higher(
     number = project.commit()
     second = project.plan()
     assert first.package_version.startswith("6.12.9-1+lull")
-    assert second.package_version.endswith(f"+git202611251201.{number[:7]}")
+    assert second.package_version.endswith(f"+git2.{number[:7]}")
     assert dirty.package_version == f"{first.package_version}+dirty"
     assert above(dirty.package_version, first.package_version)
     assert above(second.package_version, dirty.package_version)
@@ -88,6 +88,50 @@ def test_another_kernel_has_another_version_and_a_later_one_a_higher(
     (project.root / "kernel/overlay/kernel/lull/Kconfig").unlink()
     project.commit()
     assert above(project.plan().package_version, second.package_version)
+
+
+def test_versions_rise_along_the_history_whatever_the_dates(project: Project) -> None:
+    """As after a rebase, whose commits are of one second, and on a wrong clock."""
+    made = [project.plan().package_version]
+    for n in range(9):
+        project.put("kernel/config/deb.config", f"CONFIG_ZRAM_N={n}\n")
+        project.commit()
+        made.append(project.plan().package_version)
+    project.put("kernel/config/deb.config", "CONFIG_ZRAM=n\n")
+    project.commit(when="2020-01-01T00:00:00Z")
+    made.append(project.plan().package_version)
+    assert all(above(new, old) for old, new in pairwise(made))
+
+
+def test_what_a_merge_brings_is_above_what_was_there(project: Project) -> None:
+    """Though it was made on fewer commits, by somebody whose clock is late."""
+    git(project.root, "branch", "side")
+    project.put("kernel/config/deb.config", "CONFIG_ZRAM=y\n")
+    project.commit()
+    before = project.plan().package_version
+    git(project.root, "checkout", "-q", "side")
+    project.put("kernel/config/deb.config", "CONFIG_ZRAM=n\n")
+    project.commit()
+    # The side's files as they are, on top of ours.
+    git(project.root, "checkout", "-q", "-")
+    git(project.root, "merge", "-q", "--no-commit", "-s", "ours", "side")
+    git(project.root, "checkout", "-q", "side", "--", ".")
+    project.commit()
+    assert above(project.plan().package_version, before)
+
+
+def test_a_shallow_clone_counts_nothing_and_is_below_a_whole_one(
+    project: Project, tmp_path: Path
+) -> None:
+    project.put("kernel/config/deb.config", "CONFIG_ZRAM=y\n")
+    number = project.commit()
+    url = project.root.as_uri()
+    git(tmp_path, "clone", "-q", "--depth", "1", url, "shallow")
+    found = last_commit(tmp_path / "shallow", kernel_paths(BASE))
+    assert version_of(found) == f"+git0.{number[:7]}"
+    assert above(f"1{version_of(found)}", "1")
+    whole = last_commit(project.root, kernel_paths(BASE))
+    assert above(f"1{version_of(whole)}", f"1{version_of(found)}+dirty")
 
 
 def test_a_commit_that_changes_no_kernel_has_nothing_built_again(
@@ -119,7 +163,7 @@ def test_where_there_is_no_program_git_it_is_lulls_too(
 
 
 def test_versions_are_in_dpkgs_order() -> None:
-    assert version_of(ONE) == "+git202611252128.aaaaaaa"
+    assert version_of(ONE) == "+git476.aaaaaaa"
     ours = package_version(debian("6.12.9-1"), ONE)
     for below in ("6.12.9-1", "6.12.9-1+b1", "6.12.9-1+deb13u1"):
         assert above(ours, below)
@@ -127,7 +171,8 @@ def test_versions_are_in_dpkgs_order() -> None:
         assert above(higher, ours)
     assert above("6.12.9-1~deb12u2", package_version(debian("6.12.9-1~deb12u1"), ONE))
     # As uname -v has it, before SMP PREEMPT_DYNAMIC and with 64 characters in all.
-    revision = package_version(debian("6.12.9-1~deb12u1"), ONE).rpartition("-")[2]
+    late = replace(ONE, count=12345, dirty=True)
+    revision = package_version(debian("6.12.9-1~deb12u10"), late).rpartition("-")[2]
     assert len(f"#{revision} SMP PREEMPT_DYNAMIC") <= 64
 
 
