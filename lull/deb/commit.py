@@ -10,6 +10,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+#: Not what editors, compilers and patch leave about: no kernel and no package takes
+#: it (lull.kernels.inputs), and it must not make a version dirty.
+NOT_LEFT_ABOUT = tuple(
+    f":(exclude,glob)**/{name}" for name in ("*~", "*.o", "*.orig", "*.rej", ".*")
+)
+
 
 @dataclass(frozen=True)
 class Commit:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lull import __version__
-from lull.deb.commit import Commit, last_commit, version_of
+from lull.deb.commit import NOT_LEFT_ABOUT, Commit, last_commit, version_of
 from lull.deb.config import fragments, identity, local_version
 from lull.deb.flavour import Flavour
 from lull.kernels.bases import Base
@@ -62,6 +62,7 @@ def kernel_paths(base: Base) -> tuple[str, ...]:
         ":(glob)features/*/kernel/**",
         f":(glob)features/*/hooks/{base.name}/*.patch",
         ":(glob)features/*/config",
+        *NOT_LEFT_ABOUT,
     )
 
 

@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 
 from lull import __version__
 from lull.ask.catalog import ROOMS, features
-from lull.deb.commit import Commit, last_commit, version_of
+from lull.deb.commit import NOT_LEFT_ABOUT, Commit, last_commit, version_of
 from lull.deb.tools_text import (
     changelog,
     compared,
@@ -63,6 +63,7 @@ PATHS = (
     ":(glob)features/*/kernel/**/*.c",
     ":(glob)probe/*.[ch]",
     *(f":(glob){room}/*/*.[ch]" for room in ROOMS),
+    *NOT_LEFT_ABOUT,
 )
 
 

@@ -148,6 +148,23 @@ def test_a_commit_that_changes_no_kernel_has_nothing_built_again(
     assert (after.key, after.package_version) == (before.key, before.package_version)
 
 
+@pytest.mark.parametrize(
+    "name", ["Kconfig~", "Kconfig.orig", "Kconfig.rej", "core.o", ".Kconfig.swp"]
+)
+def test_what_an_editor_leaves_about_is_no_change(project: Project, name: str) -> None:
+    """No kernel takes it, nor does lull-tools."""
+    project.put("deb/tools/lull", "#!/bin/sh\n")
+    project.commit()
+    before = project.plan()
+    for folder in ("kernel/overlay/kernel/lull", "deb/tools"):
+        project.put(f"{folder}/{name}", "old\n")
+    after = project.plan()
+    assert after.inputs.files() == before.inputs.files()
+    assert (after.key, after.package_version) == (before.key, before.package_version)
+    tools = last_commit(project.root, PATHS)
+    assert tools is not None and not tools.dirty
+
+
 def test_without_git_the_version_is_lulls_alone(tmp_path: Path) -> None:
     assert last_commit(tmp_path, ["."]) is None
     plain = package_version(debian("6.12.9-1"), None)
