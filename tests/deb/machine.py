@@ -67,7 +67,11 @@ class Machine:
             self.stub("id", "echo 1000")
         return subprocess.run(
             [*_plainly(user), "sh", self._program, "--root", self.root, *words],
-            env={**os.environ, "PATH": f"{self.root}/stubs:{os.environ['PATH']}"},
+            env={
+                **os.environ,
+                "PATH": f"{self.root}/stubs:{os.environ['PATH']}",
+                "LC_ALL": "C.UTF-8",
+            },
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

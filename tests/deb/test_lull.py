@@ -214,6 +214,14 @@ def test_a_line_that_is_no_setting_is_told(machine: Machine, line: str) -> None:
     assert machine.mode("thaw") == "lull" and machine.mode("freeze") == "stock"
 
 
+def test_a_comment_in_any_encoding_is_a_comment(machine: Machine) -> None:
+    path = machine.put("etc/default/lull", "")
+    path.write_bytes(b"# K\xe4lte\nLULL_FREEZE=lull # \xfc\n")
+    done = machine.lull("apply")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert machine.mode("freeze") == "lull"
+
+
 def test_status_says_what_the_settings_want_and_do_not_get(machine: Machine) -> None:
     machine.settings(freeze="lul", thaw="lull", zfree="lull")
     machine.boots_with("lull.zfree=stock")
