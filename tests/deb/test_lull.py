@@ -140,6 +140,26 @@ def test_a_boot_parameter_is_no_pattern(machine: Machine) -> None:
     assert "lull.freeze=lul., and there is no such mode" in status
 
 
+def test_the_modes_of_a_feature_that_the_package_lacks_are_not_known(
+    machine: Machine,
+) -> None:
+    """A kernel newer than lull-tools."""
+    machine.features(nap="lull")
+    machine.settings(nap="deep")
+    machine.boots_with("lull.nap=lull")
+    assert "(the boot parameter lull.nap=lull)" in machine.lull("status", "nap").stdout
+    machine.features(nap="stock")
+    status = machine.lull("status", "nap").stdout
+    assert "was lull.nap=lull: refused, or written since" in status
+    machine.boots_with("")
+    status = machine.lull("status", "nap").stdout
+    assert "wants deep, which was not applied (sudo lull apply)" in status
+    assert "no such mode" not in status
+    done = machine.lull("apply", full=True)
+    assert done.returncode == 1 and done.stdout.endswith("LULL_NAP=deep: refused\n")
+    assert machine.lull("apply").returncode == 0 and machine.mode("nap") == "deep"
+
+
 def test_who_writes_later_wins_over_both(machine: Machine) -> None:
     machine.boots_with("lull.thaw=lull")
     machine.features(thaw="lull")
