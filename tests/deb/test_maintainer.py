@@ -82,6 +82,13 @@ def test_who_removes_it_and_takes_it_again_has_it_started(services: Services) ->
     assert services.run("postinst", "configure", "0.1.0")[-1] == START
 
 
+def test_a_removal_that_is_called_off_has_it_started_again(services: Services) -> None:
+    assert services.run("prerm", "remove") == [STOP]
+    calls = services.run("postinst", "abort-remove")
+    assert calls[-1] == START and ENABLE not in calls
+    assert services.run("postinst", "abort-upgrade", "0.2.0") == []
+
+
 def test_in_a_container_it_is_enabled_and_no_more(services: Services) -> None:
     (services.folder / "container").touch()
     calls = services.run("postinst", "configure", "")
