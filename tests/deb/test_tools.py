@@ -93,6 +93,7 @@ def test_sums_and_pages_are_as_debian_wants_them(unpacked: Path) -> None:
     for name in ("man/man1/lull.1.gz", "man/man1/lull-probe.1.gz"):
         page = gzip.decompress((unpacked / "usr/share" / name).read_bytes())
         assert b".SH NAME" in page
+        assert max(map(len, page.splitlines())) <= 88
     log = unpacked / "usr/share/doc/lull-tools/changelog.gz"
     text = gzip.decompress(log.read_bytes()).decode()
     assert text.startswith(f"lull-tools ({VERSION}) local;")
