@@ -16,6 +16,9 @@ from lull.guest.loader import with_loader
 from lull.host.files import read_input, shown_path
 from lull.host.progress import open_progress
 from lull.kernels.cache import Cache
+from lull.real.catalog import more
+from lull.real.stress import load as load_stress
+from lull.real.userspace import root_of
 from lull.vm.console import show
 
 app = command_group("A Debian with systemd in a virtual machine.")
@@ -29,11 +32,20 @@ _Packages = Annotated[
 
 
 @app.command("build")
-def build_command(packages: _Packages = None) -> None:
+def build_command(
+    packages: _Packages = None,
+    scenarios: Annotated[
+        bool,
+        typer.Option("--scenarios", help="The disks of measure and stress, too."),
+    ] = False,
+) -> None:
     """Build the guest's disk, and install packages in it."""
     cache = Cache()
     cache.prepare()
     with open_progress() as progress:
+        if scenarios:
+            base_image(cache, progress, more=more())
+            root_of(load_stress().packages, cache, progress)
         if packages is None:
             image = base_image(cache, progress)
         else:

@@ -169,14 +169,21 @@ def need_tools(cache: Cache) -> None:
 
 def as_root(words: Sequence[str], cache: Path, uid: int, gid: int) -> str:
     """What a user does so that a disk is in the user's own cache, and stays the user's:
-    the same command by sudo, whose HOME is root's, and then all to the user."""
-    if Path(words[0]).name != "lull":
-        words = [".venv/bin/lull", "guest", "build"]
-    makes = ["sudo", "env", f"XDG_CACHE_HOME={cache.parent}", *words]
-    gives = ["sudo", "chown", "-R", f"{uid}:{gid}", str(cache)]
-    if tuple(words[1:3]) != ("guest", "build"):
-        gives.append("runs")
-    return f"{shlex.join(makes)}; {shlex.join(gives)}"
+    disks alone are made by sudo, whose HOME is root's, then all goes to the user, who
+    gives the same command again. So nothing else that it makes is root's."""
+    ours = Path(words[0]).name == "lull"
+    build = [words[0] if ours else ".venv/bin/lull", "guest", "build"]
+    # Who is neither of these may want any of the disks.
+    plain = tuple(words[1:3]) in (("guest", "build"), ("guest", "run"))
+    if not plain or "--scenarios" in words:
+        build.append("--scenarios")
+    steps = [
+        ["sudo", "env", f"XDG_CACHE_HOME={cache.parent}", *build],
+        ["sudo", "chown", "-R", f"{uid}:{gid}", str(cache)],
+    ]
+    if ours and [*words] != build:
+        steps.append([*words])
+    return "; ".join(map(shlex.join, steps))
 
 
 def make_disk(folder: Path, disk: Path, megabytes: int) -> None:

@@ -8,16 +8,19 @@ import os
 import re
 import shutil
 import sys
+from collections.abc import Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from lull.deb import build as builder
 from lull.deb.flavour import Flavour
 from lull.deb.plan import output_names
 from lull.deb.tools import build_tools
 from lull.errors import CannotRun, GuestFailed, LabError, UsageError
+from lull.guest import cli
 from lull.guest.boot import Start, boot, guest_command, said, without
 from lull.guest.image import (
     Image,
@@ -33,10 +36,12 @@ from lull.guest.image import (
 from lull.guest.installed import PATTERNS, find_packages, installed, names_of
 from lull.guest.loader import with_loader
 from lull.host.files import repo_root
-from lull.host.progress import open_progress
+from lull.host.progress import Progress, open_progress
 from lull.kernels.bases import DEFAULT_BASE
 from lull.kernels.cache import Cache
 from lull.model import Clock
+from lull.real.catalog import more
+from lull.real.stress import load as load_stress
 from lull.vm.command import Wiring
 
 LULL = "6.12.117-lull-cloud-amd64"
@@ -133,11 +138,50 @@ def test_a_user_is_told_how_to_have_a_disk(
         f"sudo env XDG_CACHE_HOME={tmp_path} .venv/bin/lull guest build; "
         f"sudo chown -R 1000:100 {cache.root}"
     )
-    # Where nothing but a run needs the disk, what the run leaves is the user's, too.
-    words = ["/a/lull", "guest", "measure", "kill"]
-    assert as_root(words, cache.root, 1, 1).endswith(f" {cache.root} runs")
-    assert " /a/lull guest measure kill; " in as_root(words, cache.root, 1, 1)
-    assert ".venv/bin/lull guest build; " in as_root(["pytest"], cache.root, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("words", "build"),
+    [
+        (["/a/lull", "guest", "run", "x"], "/a/lull guest build"),
+        (["/a/lull", "guest", "build", "--packages", "p"], "/a/lull guest build"),
+        (["/a/lull", "guest", "measure", "-o", "d"], "/a/lull guest build --scenarios"),
+        (["/a/lull", "guest", "stress"], "/a/lull guest build --scenarios"),
+    ],
+)
+def test_root_makes_disks_and_no_runs(words: list[str], build: str) -> None:
+    """Where a run leaves its folder is nobody's guess: the user makes it."""
+    assert as_root(words, Path("/c/lull"), 1, 2).split("; ") == [
+        f"sudo env XDG_CACHE_HOME=/c {build}",
+        "sudo chown -R 1:2 /c/lull",
+        " ".join(words),
+    ]
+    tests = as_root(["/a/pytest", "x"], Path("/c/lull"), 1, 2)
+    assert ".venv/bin/lull guest build --scenarios; " in tests and "pytest" not in tests
+
+
+def test_the_scenarios_disks_are_built_beforehand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+
+    def image(cache: Cache, progress: Progress, more: More | None = None) -> Image:
+        asked.append(more)
+        return Image(tmp_path, "key")
+
+    def root(packages: Sequence[str], cache: Cache, progress: Progress) -> bytes:
+        asked.append(packages)
+        return b""
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(cli, "base_image", image)
+    monkeypatch.setattr(cli, "root_of", root)
+    result = CliRunner().invoke(cli.app, ["build", "--scenarios"])
+    assert result.exit_code == 0, result.output
+    assert asked == [more(), load_stress().packages, None]
+    asked.clear()
+    assert CliRunner().invoke(cli.app, ["build"]).exit_code == 0
+    assert asked == [None]
 
 
 def test_more_in_an_image_is_another_image() -> None:
