@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -14,7 +15,7 @@ import typer
 
 from lull.deb import build as builder
 from lull.deb.flavour import Flavour
-from lull.deb.folder import install_text, need_folder, put
+from lull.deb.folder import need_folder, put
 from lull.deb.newer import newer_text
 from lull.deb.tools import build_tools
 from lull.errors import LabError
@@ -74,7 +75,19 @@ def deb_command(
             made += put(packages.directory, names, output)
     for path in made:
         print(shown_path(path))
-    print(install_text(made))
+    print(_install_text(made))
+
+
+def _install_text(paths: Iterable[Path]) -> str:
+    """The command that installs these packages, whatever else is in their folder."""
+    words = []
+    for path in paths:
+        if path.suffix == ".deb":
+            shown = shown_path(path)
+            # A name without a slash would be a package of the archive's.
+            words.append(shlex.quote(shown if shown.startswith("/") else f"./{shown}"))
+    command = " \\\n        ".join(["sudo apt install", *words])
+    return f"To install these, and nothing else that is there:\n    {command}"
 
 
 @contextmanager

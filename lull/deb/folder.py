@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import shlex
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
 from secrets import token_hex
 
-from lull.host.files import shown_path, unwritable
+from lull.host.files import unwritable
 
 _HINT = "name a folder that you may write: -o DIR"
 
@@ -24,18 +23,6 @@ def need_folder(folder: Path) -> None:
         probe.unlink()
     except OSError as error:
         raise unwritable(folder, _HINT, error) from error
-
-
-def install_text(paths: Iterable[Path]) -> str:
-    """The command that installs these packages, whatever else is in their folder."""
-    words = []
-    for path in paths:
-        if path.suffix == ".deb":
-            shown = shown_path(path)
-            # A name without a slash would be a package of the archive's.
-            words.append(shlex.quote(shown if shown.startswith("/") else f"./{shown}"))
-    command = " \\\n        ".join(["sudo apt install", *words])
-    return f"To install these, and nothing else that is there:\n    {command}"
 
 
 def put(source: Path, names: Iterable[str], folder: Path) -> list[Path]:
