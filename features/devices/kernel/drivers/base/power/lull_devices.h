@@ -241,6 +241,24 @@ static void lull_let_all_go(void)
 }
 
 /*
+ * With dpm_list_mtx, on the way up: the same of dpm_list. While the walk is at a device
+ * it handles nobody here who may wait for one that it has yet to come to.
+ */
+static struct device *lull_overdue_moved(void)
+{
+	struct device *dev;
+
+	list_for_each_entry(dev, &dpm_list, power.entry) {
+		if (lull_overdue(dev))
+			continue;
+		if (!lull_at || lull_is_ready_below(dev, dev->parent))
+			return dev;
+		WRITE_ONCE(lull_has_moved, true);
+	}
+	return NULL;
+}
+
+/*
  * With dpm_list_mtx: start what the walk has left behind and nobody else has started,
  * in its order, up to the first that gets no worker, which is claimed and held. Up, who
  * was moved to dpm_list is asleep and has to be handled.
@@ -253,7 +271,7 @@ static struct device *lull_next_overdue(void)
 		lull_let_all_go();
 	dev = lull_overdue_of(lull_walk.phase->to);
 	if (!dev && !lull_walk.phase->down)
-		dev = lull_overdue_of(&dpm_list);
+		dev = lull_overdue_moved();
 	if (dev) {
 		lull_claim_counted(dev);
 		lull_hold(dev);
@@ -437,7 +455,8 @@ static bool lull_is_asleep(struct device *dev, enum lull_devices_phase nr)
 	const struct dev_pm_info *power = &dev->power;
 
 	/* One that was added meanwhile has bits in that word, too, which its driver writes. */
-	return data_race(nr == LULL_DEVICES_RESUME_NOIRQ ? power->is_noirq_suspended :
+	return data_race(nr == LULL_DEVICES_RESUME_NOIRQ ?
+			 power->is_noirq_suspended || power->is_late_suspended :
 			 nr == LULL_DEVICES_RESUME_EARLY ? power->is_late_suspended :
 							   power->is_suspended);
 }
