@@ -149,8 +149,13 @@ def _of_run(run: Path, order: Order, root: Path) -> Measured:
     feature = find_feature(name, root)
     found = figures_of(got)
     found = replace(found, summary=reduced(found.summary, feature))
+    if found.summary.steps:
+        return Measured(found, found)
     kept = kept_of(feature, root, order.base)
-    steps = found if found.summary.steps else kept.steps if kept else None
+    steps = kept.steps if kept else None
+    # A letter says once what its figures are of.
+    if steps and steps.summary.clock is not found.summary.clock:
+        steps = None
     return Measured(found, steps)
 
 

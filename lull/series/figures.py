@@ -27,7 +27,8 @@ class Measured:
     """What there is to quote: of a run, or what the project keeps."""
 
     results: Figures
-    steps: Figures | None = None  #: of a run in which each step was taken out
+    #: Of a run in which each step was taken out, on the same clock.
+    steps: Figures | None = None
 
 
 def kept_of(feature: Feature, root: Path, base: str) -> Measured | None:
@@ -94,15 +95,18 @@ class Quotes:
 
     def brings(self) -> str:
         """What each step brings, at the cases that are there to show one of them."""
-        base = self.measured.results.summary.base
-        again = f"lull run {self.feature.name} --base {base} --clock insn --ablate"
+        of = self.measured.results.summary
+        run = f"lull run {self.feature.name} --base {of.base}"
+        again = f"{run} --clock {of.clock} --ablate"
         figures = self.measured.steps
         if figures is None:
-            said = "No step of it was measured by itself on this base. This does it:"
-            return "\n".join([said, *command(again)])
+            said = "No step of it was measured by itself on this base and clock."
+            return "\n".join([*wrap(f"{said} This does it:"), *command(again)])
+        if seeds := figures.summary.seeds:
+            again += f" --seeds {seeds}"
         there = [s for s in figures.summary.steps if s.step in self.steps]
         known = dict.fromkeys(share.step for share in figures.summary.steps)
-        lines = _ran(figures, f"{again} --seeds {figures.summary.seeds}")
+        lines = _ran(figures, again)
         if missed := [step for step in self.steps if step not in known]:
             lines += wrap(
                 f"That run knows no step {' and no step '.join(missed)}, and all"

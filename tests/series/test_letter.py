@@ -198,10 +198,7 @@ def test_a_step_that_the_run_lacks_is_named(root: Path, pristine: Pristine) -> N
 def test_without_a_run_of_steps_it_says_so(root: Path, pristine: Pristine) -> None:
     letter = letter_of(root, pristine)
     again = "lull run freeze --base 6.12 --clock insn --ablate"
-    assert (
-        f"No step of it was measured by itself on this base. This does it:\n  {again}"
-        in letter
-    )
+    assert f"by itself on this base and clock. This does it:\n  {again}\n" in letter
     assert "In brackets" not in letter
 
 
@@ -295,6 +292,30 @@ def test_a_run_takes_the_place_of_what_is_kept(
     put(place / "summary.json", json.dumps(mine))
     found = measured_in(place, wanted, root)
     assert "step dead (0.600)" in letter_of(root, pristine, found)
+
+
+def test_a_run_on_the_wall_is_quoted_by_itself(
+    root: Path, pristine: Pristine, tmp_path: Path
+) -> None:
+    """What is kept of the steps is of the other clock, and has no place there."""
+    keep_steps(root, share("dead", 0.8, 0.7, 0.9))
+    wall = summary() | {"clock": "wall", "accel": "kvm", "seeds": 0}
+    put(tmp_path / "run/summary.json", json.dumps(wall))
+    wanted = order(["freeze"], BASE, Reader.UPSTREAM, root)
+    found = measured_in(tmp_path / "run", wanted, root)
+    letter = letter_of(root, pristine, found)
+    assert "lull run freeze --base 6.12 --clock wall\n" in letter
+    assert "lull run freeze --base 6.12 --clock wall --ablate\n" in letter
+    assert "QEMU under KVM, on the clock wall" in " ".join(letter.split())
+    assert "clock insn" not in letter and "step dead\n" in letter
+    # Its own steps are of its clock; how many boots it had is not known.
+    wall |= {"steps": [share("dead", 0.6, 0.5, 0.7)]}
+    put(tmp_path / "run/summary.json", json.dumps(wall))
+    found = measured_in(tmp_path / "run", wanted, root)
+    letter = letter_of(root, pristine, found)
+    assert "step dead (0.600)" in letter and "--seeds" not in letter
+    assert "clock insn" not in letter
+    assert letter.count("How it was measured") == 1
 
 
 def test_what_is_not_all_of_a_feature_says_so(
