@@ -23,6 +23,7 @@ from lull.report.compare import read as read_run
 from lull.series import distro, mails, stages, upstream
 from lull.series.description import Entry, load
 from lull.series.figures import Measured, Quotes, evidence, footnotes, kept_of
+from lull.series.history import changed_since
 from lull.series.letter import Letter, address
 from lull.series.pristine import Pristine
 
@@ -202,7 +203,13 @@ def _letter(
         feature = find_feature(one.name, root)
         steps = tuple(dict.fromkeys(s for p in one.says.patch for s in p.steps))
         notes = notes_of(feature, room(feature, root))
-        quotes = Quotes(feature, measured, steps, notes)
+        parts = ("kernel", f"hooks/{order.base}")
+        code = [f"features/{one.name}/{part}" for part in parts]
+
+        def changed(commit: str) -> str | None:
+            return changed_since(commit, code, root)
+
+        quotes = Quotes(feature, measured, steps, notes, changed)
     newest = base_names()[-1]
     where = address(root)
     return Letter(one.name, order.base, version, newest, one.says, quotes, where)

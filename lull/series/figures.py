@@ -7,7 +7,7 @@ from here; none is quoted without its case, and no case without its note.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -49,7 +49,15 @@ class Quotes:
     measured: Measured
     steps: tuple[str, ...] = ()
     notes: Sequence[Note] = ()
+    #: What has changed the feature's code after a commit (``lull.series.history``).
+    changed: Callable[[str], str | None] = lambda commit: None
     marks: Marks = field(default_factory=Marks)
+
+    def are_of_this_code(self) -> bool:
+        """Whether all of them are known to be of the code as it is."""
+        found = (self.measured.results, self.measured.steps)
+        origins = [figures.origin for figures in found if figures]
+        return all(o and self.changed(o.commit) == "" for o in origins)
 
     def most(self, step: str) -> str:
         """What a step brings where it brings most, in brackets."""
@@ -73,7 +81,7 @@ class Quotes:
         figures = self.measured.results
         run = f"lull run {self.feature.name} --base {figures.summary.base}"
         again = f"{run} --clock {figures.summary.clock}"
-        lines = [*_ran(figures, again), ""]
+        lines = [*self._ran(figures, again), ""]
         lines.append(f"{'case, metric':<28} {'stock':>12}  lull, to stock")
         rows = [row for row in figures.summary.rows if self._is_of_it(row)]
         before = ""
@@ -106,7 +114,7 @@ class Quotes:
             again += f" --seeds {seeds}"
         there = [s for s in figures.summary.steps if s.step in self.steps]
         known = dict.fromkeys(share.step for share in figures.summary.steps)
-        lines = _ran(figures, again)
+        lines = self._ran(figures, again)
         if missed := [step for step in self.steps if step not in known]:
             lines += wrap(
                 f"That run knows no step {' and no step '.join(missed)}, and all"
@@ -136,6 +144,25 @@ class Quotes:
     def footnotes(self) -> str:
         """The notes of all cases that were quoted so far; may be empty."""
         return footnotes(self.marks)
+
+    def _ran(self, figures: Figures, again: str) -> list[str]:
+        """Which run it was, and of which code, as far as that was written down."""
+        origin = figures.origin
+        if origin is None:
+            said = "Of which run, day and state of this code these are, nobody wrote"
+            return [*wrap(f"{said} down. To repeat them:"), *command(again)]
+        where = "of which commit, nobody wrote down"
+        if short := origin.short:
+            # Not "commit 0123": who reads this looks for such in the kernel's history.
+            where = f"{short} of the project"
+            last = self.changed(origin.commit)
+            if last:
+                where = f"of an earlier state of this code: {where}, and {last[:10]}"
+                where += " has changed it since"
+            elif last is None:
+                where += ", and whether this code was the same is not known"
+        day = origin.day or "of which day, nobody wrote down"
+        return [*wrap(f"{day}, {where}:"), *command(origin.command)]
 
     def _taken_out(self, figures: Figures, group: Sequence[StepShare]) -> Iterator[str]:
         key = _place(group[0])
@@ -218,20 +245,6 @@ def _promise(item: Expectation) -> str:
     text = promise_text(item.model_copy(update={"params": {}}))
     params = "".join(f" {name}={value}" for name, value in item.params.items())
     return f"{text}{params} ({item.clock or 'each clock'})"
-
-
-def _ran(figures: Figures, again: str) -> list[str]:
-    """Which run it was, as far as that was written down."""
-    if figures.origin is None:
-        said = "Of which run and day these are, nobody wrote down. To repeat them:"
-        return [said, *command(again)]
-    # Not "commit 0123": who reads this looks for such in the kernel's history.
-    short, day = figures.origin.short, figures.origin.day
-    where = f"{short} of the project" if short else "of which commit, nobody wrote down"
-    return [
-        f"{day or 'of which day, nobody wrote down'}, {where}:",
-        *command(figures.origin.command),
-    ]
 
 
 def _case(item: Row | StepShare) -> str:

@@ -98,10 +98,12 @@ class Letter:
         clock = _CLOCKS[summary.clock].format(accel=summary.accel.upper())
         # On insn, boots at different dates: the same date gives the same figures.
         of = f" of {summary.seeds} boots" if summary.seeds else ""
+        state = "" if quotes.are_of_this_code() else _STATE
         said = (
             f"Linux {summary.kernel} with {summary.cpus} CPUs, in a virtual machine:"
-            f" {clock} stock is that kernel with this code in it, switched off; lull"
-            " is the same kernel with it switched on, in turns with stock. Figures"
+            f" {clock} stock is that kernel with this code in it{state}, switched"
+            " off; lull is the same kernel with it switched on, in turns with stock."
+            " Figures"
             f" are medians{of}; +- is the wider side of the 95% interval, and ~ says"
             f" that no difference is shown (p >= {ALPHA}, or 1 in the interval)."
         )
@@ -128,6 +130,7 @@ _CLOCKS = {
     ),
     Clock.WALL: "QEMU under {accel}, on the clock wall: time, with the host's noise.",
 }
+_STATE = " (in the state that each table names, where it is known)"
 _MOST = (
     "In brackets: all of it to all but the step, where that brings most; below 1 is"
     " less with it. A step of several patches has it where it is whole."

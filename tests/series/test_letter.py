@@ -17,7 +17,9 @@ from lull.page.notes import Marks
 from lull.series import assemble
 from lull.series.assemble import Reader, measured_in, order
 from lull.series.figures import Measured, command, evidence
+from lull.series.history import changed_since
 from lull.series.pristine import Pristine
+from tests.repository import git
 from tests.series.made import put
 from tests.series.made_up import (
     BASE,
@@ -99,7 +101,8 @@ def test_it_says_what_was_measured_and_how_to_repeat_it(
         "Linux 6.12.117 with 2 CPUs, in a virtual machine: QEMU's emulator TCG",
         "executed instructions, 1 ns each",
         "no caches in it and no contention",
-        "stock is that kernel with this code in it, switched off",
+        "stock is that kernel with this code in it (in the state that each table"
+        " names, where it is known), switched off; lull",
         "+- is the wider side of the 95% interval, and ~ says that no difference",
         "where: fill in",
     ):
@@ -115,10 +118,10 @@ def test_stocks_own_value_stands_beside_the_ratio(
     origin = {"command": "lull run all", "created": "2026-11-25T1", "commit": "a" * 40}
     put((root / RESULTS).with_suffix(".origin.json"), json.dumps(origin))
     letter = letter_of(root, pristine)
-    assert (
-        f"What it brings\n2026-11-25, {'a' * 10} of the project:\n  lull run all\n"
-        in letter
-    )
+    # Nobody has kept the history.
+    known = "and whether this code was the same is not known: lull run all case, metric"
+    said = f"What it brings 2026-11-25, {'a' * 10} of the project, {known}"
+    assert said in " ".join(letter.split())
     assert "\nload\n  time                             2.00us  0.500 +-20%\n" in letter
     assert "\n  time: t\n" in letter
 
@@ -127,7 +130,62 @@ def test_of_figures_without_an_origin_the_command_repeats_them(
     root: Path, pristine: Pristine
 ) -> None:
     letter = letter_of(root, pristine)
-    assert "nobody wrote down. To repeat them:\n  lull run freeze --base 6.12" in letter
+    said = "Of which run, day and state of this code these are, nobody wrote down."
+    assert f"\n{said} To\nrepeat them:\n  lull run freeze --base 6.12" in letter
+    assert letter.count("nobody wrote down") == 1
+
+
+def origin_of(root: Path, file: str, commit: str) -> None:
+    origin = {"command": "lull run all", "created": "2026-11-25", "commit": commit}
+    put((root / file).with_suffix(".origin.json"), json.dumps(origin))
+
+
+def committed(root: Path, *files: str) -> str:
+    git(root, "add", *files)
+    git(root, "commit", "-q", "-m", "a change")
+    return head(root)
+
+
+def head(root: Path) -> str:
+    return git(root, "rev-parse", "HEAD").strip()
+
+
+@pytest.mark.parametrize("file", ["kernel/kernel/lull_near.h", f"hooks/{BASE}/x"])
+def test_figures_that_are_older_than_the_code_say_so(
+    root: Path, pristine: Pristine, file: str
+) -> None:
+    keep_steps(root, share("dead", 0.8, 0.7, 0.9))
+    git(root, "init", "-q")
+    before = committed(root, "features")
+    origin_of(root, RESULTS, before)
+    origin_of(root, STEPS, before)
+    # Neither a word beside the code nor another feature's code is this code.
+    put(root / "features/freeze/README.md", "More.\n")
+    put(root / "features/thaw/kernel/kernel/lull/thaw/more.c", "int more;\n")
+    same = committed(root, "features")
+    letter = letter_of(root, pristine)
+    assert f"\n2026-11-25, {before[:10]} of the project:\n  lull run all" in letter
+    assert "earlier" not in letter and "in the state" not in letter
+    changed = root / "features/freeze" / file
+    put(changed, (changed.read_text() if changed.is_file() else "") + "\n")
+    last = committed(root, "features")
+    origin_of(root, STEPS, last)
+    words = " ".join(letter_of(root, pristine).split())
+    assert (
+        f"2026-11-25, of an earlier state of this code: {before[:10]} of the project,"
+        f" and {last[:10]} has changed it since: lull run all"
+    ) in words
+    assert f"2026-11-25, {last[:10]} of the project: lull run all" in words
+    assert same not in words and "with this code in it (in the state that" in words
+
+
+@pytest.mark.parametrize("commit", ["", "{}-dirty", "0" * 40])
+def test_of_a_commit_that_is_not_there_nothing_is_known(
+    root: Path, commit: str
+) -> None:
+    git(root, "init", "-q")
+    commit = commit.format(committed(root, "features"))
+    assert changed_since(commit, ["features"], root) is None
 
 
 def test_without_figures_it_is_refused(root: Path, pristine: Pristine) -> None:
@@ -324,7 +382,8 @@ def test_what_is_not_all_of_a_feature_says_so(
     change(root, 'tests = "Some."', 'tests = "Some."\nleft_out = "The walk."')
     letter = letter_of(root, pristine)
     assert "What is not in it\nThe walk.\n\n" in letter
-    assert "All of it\nwas on, what is not in this series included." in letter
+    said = "All of it was on, what is not in this series included."
+    assert said in " ".join(letter.split())
     # So a run's figures may be quoted as well as those that are kept.
     wanted = order(["freeze"], BASE, Reader.UPSTREAM, root)
     assert measured_in(run_folder(tmp_path / "run", "freeze"), wanted, root)
