@@ -209,7 +209,7 @@ def _letter(
         def changed(commit: str) -> str | None:
             return changed_since(commit, code, root)
 
-        quotes = Quotes(feature, measured, steps, notes, changed)
+        quotes = Quotes(feature, measured, steps, notes, one.says.not_of, changed)
     newest = base_names()[-1]
     where = address(root)
     return Letter(one.name, order.base, version, newest, one.says, quotes, where)

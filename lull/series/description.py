@@ -11,7 +11,7 @@ from pydantic import Field
 
 from lull.errors import LabError
 from lull.host.records import read_toml
-from lull.model import Record
+from lull.model import Record, Value
 
 #: Of a line of a message, as checkpatch wants it.
 WIDTH = 75
@@ -82,6 +82,13 @@ class Definition(Record):
     text: str
 
 
+class Cases(Record):
+    """Those of a workload that have these parameters, whatever the others are."""
+
+    workload: str
+    params: Mapping[str, Value] = {}
+
+
 class Patch(Record):
     """One of the series."""
 
@@ -116,6 +123,8 @@ class Upstream(Record):
     below: tuple[str, ...] = ()
     #: Of a series that is not all of the feature: what it is without, and why.
     left_out: str = ""
+    #: Cases that what is left out has a part in: no figure of these is quoted.
+    not_of: tuple[Cases, ...] = ()
     rename: Mapping[str, str] = {}  #: a name; what ends in * is the beginning of some
     patch: tuple[Patch, ...] = Field(min_length=1)
     first: tuple[Edit, ...] = ()  #: before anything is settled; of either's files

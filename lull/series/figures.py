@@ -11,8 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from lull.ask.catalog import full_params
 from lull.ask.job import STOCK
-from lull.model import LULL, Arm, Clock, Expectation, Feature, Row, StepShare
+from lull.errors import LabError
+from lull.model import LULL, Arm, CaseSpec, Clock, Expectation, Feature, Row, StepShare
 from lull.page.figures import RESULTS, room
 from lull.page.notes import Marks, Note, about
 from lull.page.origin import Figures, kept
@@ -20,6 +22,7 @@ from lull.page.phrases import amount
 from lull.report import stats
 from lull.report.summary import case_name, promise_text
 from lull.report.table import aa_control, cell, ratio, wrap
+from lull.series.description import Cases
 
 
 @dataclass(frozen=True)
@@ -49,9 +52,21 @@ class Quotes:
     measured: Measured
     steps: tuple[str, ...] = ()
     notes: Sequence[Note] = ()
+    not_of: tuple[Cases, ...] = ()  #: cases that are no figures of the series
     #: What has changed the feature's code after a commit (``lull.series.history``).
     changed: Callable[[str], str | None] = lambda commit: None
     marks: Marks = field(default_factory=Marks)
+
+    def __post_init__(self) -> None:
+        """Raises LabError where ``not_of`` has a case that the feature has not."""
+        for cases in self.not_of:
+            if not any(self._are(cases, case) for case in self.feature.cases):
+                raise LabError(
+                    f"{self.feature.name} has no case"
+                    f" {case_name(cases.workload, cases.params)!r}",
+                    where=f"not_of of {self.feature.name}'s series.toml",
+                    hint="a workload of its [[cases]], and some of the parameters",
+                )
 
     def are_of_this_code(self) -> bool:
         """Whether all of them are known to be of the code as it is."""
@@ -63,7 +78,11 @@ class Quotes:
         """What a step brings where it brings most, in brackets."""
         if self.measured.steps is None:
             return ""
-        mine = [s for s in self.measured.steps.summary.steps if s.step == step]
+        mine = [
+            share
+            for share in self.measured.steps.summary.steps
+            if share.step == step and not self._left_out(share)
+        ]
         if not mine:
             return " (not measured alone)"
         found = [
@@ -93,9 +112,18 @@ class Quotes:
             mark = self._mark(of[STOCK])
             lines.append(_beside(f"{metric}{mark}", of[STOCK], of[LULL]))
             before = name
+        if missed := [case_name(c.workload, c.params) for c in self.not_of]:
+            said = "Not quoted, since what is not in this series has a part in them:"
+            lines += ["", *wrap(f"{said} {', '.join(missed)}.")]
         lines += ["", *self._legend({row.metric for row in rows})]
-        control = [row for row in figures.summary.rows if row.arm is Arm.STOCK]
-        if control := [row for row in control if row.feature == self.feature.name]:
+        control = [
+            row
+            for row in figures.summary.rows
+            if row.arm is Arm.STOCK
+            and row.feature == self.feature.name
+            and not self._left_out(row)
+        ]
+        if control:
             lines += ["", "stock to the same kernel without this code:"]
             for row in control:
                 lines += wrap(aa_control(row), "  ", "    ")
@@ -121,7 +149,11 @@ class Quotes:
                 " figures of this table are of the code without them."
             )
         wanted = self._wanted()
-        shares = [s for s in there if about(self.feature, s) in wanted]
+        shares = [
+            share
+            for share in there
+            if about(self.feature, share) in wanted and not self._left_out(share)
+        ]
         for key in dict.fromkeys(map(_place, shares)):
             group = [share for share in shares if _place(share) == key]
             lines += ["", *self._taken_out(figures, group)]
@@ -138,8 +170,12 @@ class Quotes:
         return "\n".join(lines)
 
     def evidence(self) -> str:
-        """What is promised, and held by a command."""
-        return evidence(self.feature, self.notes, self.marks)
+        """What is promised of the series, and held by a command."""
+        held = promised(self.feature)
+        mine = [item for item in held if not self._left_out(item)]
+        # Other modes are there to compare with: nobody who has the series has them.
+        mine = [item for item in mine if item.absolute or item.to == STOCK]
+        return evidence(self.feature, self.notes, self.marks, mine)
 
     def footnotes(self) -> str:
         """The notes of all cases that were quoted so far; may be empty."""
@@ -195,6 +231,8 @@ class Quotes:
         """Not where a step that the series has not is shown to have a part in it."""
         if row.feature != self.feature.name or row.arm is not Arm.LULL:
             return False
+        if self._left_out(row):
+            return False
         steps = self.measured.steps
         return not any(
             share.step not in self.steps
@@ -202,6 +240,17 @@ class Quotes:
             and stats.shown(share.p, share.ratio_ci95)
             for share in (steps.summary.steps if steps else ())
         )
+
+    def _left_out(self, item: Row | StepShare | Expectation) -> bool:
+        return any(self._are(cases, item) for cases in self.not_of)
+
+    def _are(
+        self, cases: Cases, item: Row | StepShare | Expectation | CaseSpec
+    ) -> bool:
+        if item.workload != cases.workload:
+            return False
+        params = full_params(self.feature, item.workload, item.params)
+        return cases.params.items() <= params.items()
 
     def _mark(self, item: Row | StepShare) -> str:
         return self.marks.mark(self.feature, item, self.notes)
@@ -213,16 +262,32 @@ class Quotes:
                 yield from wrap(f"{name}: {metric.text}", "  ", "    ")
 
 
-def evidence(feature: Feature, notes: Sequence[Note], marks: Marks) -> str:
-    """How to measure a feature, and which figures it is held to; none is new."""
-    held = [
-        item for item in feature.expectations if item.mode == LULL and not item.control
-    ]
-    said = f"Evidence: lull run {feature.name} --check measures it, and fails where"
-    lines = wrap(f"{said} one of these does not hold:")
+def promised(feature: Feature) -> list[Expectation]:
+    """What the mode ``lull`` is held to."""
+    return [e for e in feature.expectations if e.mode == LULL and not e.control]
+
+
+def evidence(
+    feature: Feature,
+    notes: Sequence[Note],
+    marks: Marks,
+    held: Sequence[Expectation] | None = None,
+) -> str:
+    """How to measure a feature, and which figures it is held to; none is new.
+    ``held`` are those to quote, if not all are."""
+    known = promised(feature)
+    held = known if held is None else held
+    said = f"Evidence: lull run {feature.name} --check measures it"
+    if not held:
+        return f"{said}."
+    lines = wrap(f"{said}, and fails where one of these does not hold:")
     for item in held:
         text = f"{_promise(item)}{marks.mark(feature, item, notes)}"
         lines += wrap(text, "  ", "    ")
+    if len(held) < len(known):
+        said = "It fails by others, too, which are not of this series alone:"
+        others = "those to modes, or of cases, that are not in this letter."
+        lines += wrap(f"{said} {others}")
     return "\n".join(lines)
 
 

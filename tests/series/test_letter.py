@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from lull.ask.catalog import feature as find_feature
-from lull.errors import LullError, UsageError
+from lull.errors import LabError, LullError, UsageError
 from lull.kernels.bases import base_names
 from lull.model import Expectation
 from lull.page.notes import Marks
@@ -268,6 +268,73 @@ def test_a_case_that_another_step_has_a_part_in_is_not_quoted(
     assert "0.500 +-20%" in letter_of(root, pristine)
     keep_steps(root, share("other", 0.9, 0.8, 0.95))
     assert "0.500 +-20%" not in letter_of(root, pristine)
+
+
+MIXES = """
+[[cases]]
+workload = "load"
+params = {{ mix = "{0}" }}
+[[expectations]]
+workload = "load"
+params = {{ mix = "{0}" }}
+metric = "time"
+mode = "lull"
+max = 0.7
+"""
+
+
+def test_a_case_that_is_not_of_the_series_is_quoted_nowhere(
+    root: Path, pristine: Pristine
+) -> None:
+    says = root / "features/freeze/feature.toml"
+    text = says.read_text()
+    text = text.replace('text = "w"', 'text = "w"\nparams = { mix = "few", n = 4 }')
+    put(says, text + MIXES.format("many") + MIXES.format("some"))
+    rows = list(summary()["rows"])
+    of = [{"params": {"mix": mix, "n": 9}} for mix in ("many", "some")]
+    for more in of:
+        rows += [row("stock", 3000, **more), row("lull", 1500, **more, ratio=0.5)]
+        rows.append(row("stock", 3000, **more, ratio=1, p=0.5, arm="stock"))
+    put(root / RESULTS, json.dumps(summary() | {"rows": rows}))
+    shares = [share("dead", 0.8, 0.7, 0.9)]
+    shares += [share("dead", 0.4, 0.3, 0.5) | more for more in of]
+    keep_steps(root, *shares, more={"rows": rows})
+    letter = letter_of(root, pristine)
+    quoted = "\nload mix=many n=9\n  time "
+    assert quoted in letter and "step dead (0.400)" in letter
+    assert "<= 0.7 of stock at load mix=many (each clock)" in letter
+    assert "  load mix=many n=9 time: 1" in letter
+    # Whatever else such a case has: its mix is what it is not of.
+    for mix, after in (("many", "0.400"), ("some", "0.800")):
+        case = f'[[upstream.not_of]]\nworkload = "load"\nparams = {{ mix = "{mix}" }}\n'
+        change(root, "[[upstream.patch]]", f"{case}[[upstream.patch]]")
+        letter = letter_of(root, pristine)
+        assert f"step dead ({after})" in letter
+        assert letter.count(f"mix={mix}") == 1
+        assert f"mix={mix}." in letter.partition("Not quoted, since")[2]
+    assert "\nload\n  time" in letter and "time, load: stock" in letter
+    assert "It fails by others, too" in letter
+    change(root, 'mix = "some"', 'mix = "none"')
+    with pytest.raises(LabError, match="freeze has no case 'load mix=none'") as caught:
+        letter_of(root, pristine)
+    assert "not_of" in caught.value.where
+
+
+def test_what_is_promised_to_another_mode_is_not_of_the_series(
+    root: Path, pristine: Pristine
+) -> None:
+    says = root / "features/freeze/feature.toml"
+    text = says.read_text()
+    text = text.replace('text = "w"', 'text = "w"\nparams = { mix = "few" }')
+    text = text.replace('text = "s" },', 'text = "s" }, { name = "all", text = "a" },')
+    put(says, text.replace("max = 0.5", 'max = 0.5\nto = "all"'))
+    letter = letter_of(root, pristine)
+    assert "Evidence: lull run freeze --check measures it.\n" in letter
+    assert "of all at load" not in letter
+    put(says, says.read_text() + MIXES.format("many"))
+    letter = letter_of(root, pristine)
+    assert "time lull <= 0.7 of stock at load mix=many (each clock)" in letter
+    assert "of all at load" not in letter and "It fails by others, too" in letter
 
 
 NOTE = """
