@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from lull.ask.catalog import full_params
 from lull.ask.steps import NONE, alone, dependents, places, without
@@ -103,21 +103,17 @@ def _table(summary: Summary, group: Sequence[StepShare]) -> Iterator[str]:
         f"{feature}: what each step of lull brings to {metric}, {case},"
         f" clock {summary.clock}"
     )
-    yield _line("step", "alone", "all but it", "brings")
+    yield table_line("step", "alone", "all but it", "brings")
     for share in group:
-        yield _line(
-            share.step,
-            _to_stock(rows.get(share.alone)),
-            _to_stock(rows.get(share.without)),
-            cell(share.ratio, share.ratio_ci95, share.p),
-        )
-    yield _line("none of them", _to_stock(rows.get(group[0].none)), "", "")
-    yield _line("all of them", _to_stock(rows.get(LULL)), "", "")
+        yield share_line(share, rows)
+    yield table_line("none of them", to_stock(rows.get(group[0].none)), "", "")
+    yield table_line("all of them", to_stock(rows.get(LULL)), "", "")
     for share in group:
-        yield from wrap(f"{share.step}: {share.text}{_company(share)}", "  ", "    ")
+        yield from wrap(f"{share.step}: {share.text}{company(share)}", "  ", "    ")
 
 
-def _company(share: StepShare) -> str:
+def company(share: StepShare) -> str:
+    """The steps that a step is measured with, in brackets; empty for none."""
     parts = [
         f"{word} {', '.join(names)}"
         for word, names in (
@@ -129,9 +125,23 @@ def _company(share: StepShare) -> str:
     return f" ({'; '.join(parts)})" if parts else ""
 
 
-def _to_stock(row: Row | None) -> str:
+def to_stock(row: Row | None) -> str:
+    """A mode's ratio to stock with its interval; - where it was not measured."""
     return cell(row.ratio, row.ratio_ci95, row.p) if row else "-"
 
 
-def _line(name: str, *cells: str) -> str:
-    return " ".join([f"{name:<{_STEP}}", *(f"{cell:<{_CELL}}" for cell in cells)])
+def share_line(share: StepShare, rows: Mapping[str, Row]) -> str:
+    """A step in the table: ``rows`` are those of its case, by mode."""
+    return table_line(
+        share.step,
+        to_stock(rows.get(share.alone)),
+        to_stock(rows.get(share.without)),
+        cell(share.ratio, share.ratio_ci95, share.p),
+    )
+
+
+def table_line(name: str, *cells: str) -> str:
+    """A line of the table, in its columns."""
+    return " ".join(
+        [f"{name:<{_STEP}}", *(f"{cell:<{_CELL}}" for cell in cells)]
+    ).rstrip()

@@ -20,8 +20,9 @@ from lull.page.notes import Marks, Note, about
 from lull.page.origin import Figures, kept
 from lull.page.phrases import amount
 from lull.report import stats
+from lull.report.ablation import company, share_line, table_line, to_stock
 from lull.report.summary import case_name, promise_text
-from lull.report.table import aa_control, cell, ratio, wrap
+from lull.report.table import aa_control, ratio, wrap
 from lull.series.description import Cases
 
 
@@ -159,7 +160,7 @@ class Quotes:
             lines += ["", *self._taken_out(figures, group)]
         lines.append("")
         for share in {share.step: share for share in there}.values():
-            said = f"{share.step}: {share.text}{_company(share)}"
+            said = f"{share.step}: {share.text}{company(share)}"
             lines += wrap(said, "  ", "    ")
         lines += ["", *wrap(_COLUMNS)]
         if others := [step for step in known if step not in self.steps]:
@@ -211,15 +212,10 @@ class Quotes:
         value = f": stock {amount(stock.median, stock.unit)}" if stock else ""
         case = f"{group[0].metric}, {_case(group[0])}{self._mark(group[0])}"
         yield from wrap(f"{case}{value}", "", "  ")
-        yield _line("step", "alone", "all but it", "brings")
+        yield table_line("step", "alone", "all but it", "brings")
         for share in group:
-            yield _line(
-                share.step,
-                _to_stock(rows.get(share.alone)),
-                _to_stock(rows.get(share.without)),
-                cell(share.ratio, share.ratio_ci95, share.p),
-            )
-        yield _line("all of them", _to_stock(rows.get(LULL)), "", "")
+            yield share_line(share, rows)
+        yield table_line("all of them", to_stock(rows.get(LULL)), "", "")
 
     def _wanted(self) -> list[object]:
         """Where a step of the series is looked for: not where only another is."""
@@ -323,28 +319,8 @@ def _place(item: Row | StepShare) -> tuple[str, str, str]:
 def _beside(name: str, stock: Row, lull: Row) -> str:
     """The ratio; the value itself where stock has nothing to divide by."""
     value = amount(stock.median, stock.unit)
-    other = amount(lull.median, lull.unit) if lull.ratio is None else _to_stock(lull)
+    other = amount(lull.median, lull.unit) if lull.ratio is None else to_stock(lull)
     return f"  {name:<26} {value:>12}  {other}"
-
-
-def _to_stock(row: Row | None) -> str:
-    return cell(row.ratio, row.ratio_ci95, row.p) if row else "-"
-
-
-def _company(share: StepShare) -> str:
-    parts = [
-        f"{word} {', '.join(names)}"
-        for word, names in (
-            ("alone is with", share.needs),
-            ("all but it is without", share.needed_by),
-        )
-        if names
-    ]
-    return f" ({'; '.join(parts)})" if parts else ""
-
-
-def _line(name: str, *cells: str) -> str:
-    return " ".join([f"{name:<12}", *(f"{cell:<20}" for cell in cells)]).rstrip()
 
 
 _COMMAND = 73  #: columns of a line of a command, before what continues it
