@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Processes that swap out, read back and unmap on a zram that is nearly full,
- * while its pool and all memory are compacted and modes are switched; children may
- * share what they have. Every page that is read back is checked (ZS1), and at rest
+ * while its pool and all memory are compacted, modes are switched and a CPU goes and
+ * comes; children may share what they have. Every page that is read back is checked (ZS1), and at rest
  * nothing may remain (ZS4).
  */
 #define _GNU_SOURCE
@@ -26,6 +26,7 @@
 #include "pages.h"
 #include "perturb.h"
 #include "sharers.h"
+#include "unrest.h"
 #include "util.h"
 #include "worker.h"
 #include "workload.h"
@@ -264,12 +265,12 @@ static int report(const struct job_case *c, const char *mode, const struct zram_
 {
 	uint64_t more = stat->orig_data_size - fresh->orig_data_size;
 	uint64_t in_zswap = read_number(ZSWAP_STORED, 0);
-	char text[300];
+	char text[400];
 	int len;
 
-	len = snprintf(text, sizeof(text), "%s: %llu areas out, %llu read back, %llu pages wrong",
+	len = snprintf(text, sizeof(text), "%s: %llu areas out, %llu read back, %llu pages wrong%s",
 		       mode, (unsigned long long)tally->out, (unsigned long long)tally->checked,
-		       (unsigned long long)tally->wrong);
+		       (unsigned long long)tally->wrong, unrest_text());
 	if (job_number(c, "sharers"))
 		sharers_text(text + len, sizeof(text) - (size_t)len);
 	if (inject_statement(c, "ZS1", tally->checked && !tally->wrong && !tally->failed, text) < 0)
@@ -313,10 +314,12 @@ static int wait_checked(const struct job_case *c)
 
 	while ((tally->checked < checks ||
 		(tally->checked < checks * PATIENCE &&
-		 (lacking(c) || !shared_enough(c)))) &&
+		 (lacking(c) || !shared_enough(c) || !unrest_enough()))) &&
 	       !tally->wrong && check_interrupted() >= 0) {
-		if (tally->checked != before)
+		if (tally->checked != before) {
 			since = now_ns();
+			unrest_step();
+		}
 		before = tally->checked;
 		if (now_ns() - since > STUCK_MS * 1000000ull)
 			return fail(STATUS_FAILED, "churn", "%llu areas read back, and no more",
@@ -353,7 +356,8 @@ static int churn_round(const struct job_case *c, const char *mode, struct sample
 	memset((void *)tally, 0, sizeof(*tally));
 	if (sharers_begin() < 0 || lull_stats_clear("zfree") < 0 ||
 	    zram_start(&zram, &options) < 0 || zram_stat(&zram, &fresh) < 0 ||
-	    crew_start(&crew, start_all, (void *)c) < 0 || crew_do(&crew, 0) < 0)
+	    crew_start(&crew, start_all, (void *)c) < 0 || crew_do(&crew, 0) < 0 ||
+	    unrest_start(c) < 0)
 		return -1;
 	ret = wait_checked(c);
 	crew_stop(&crew);
@@ -373,12 +377,13 @@ static int churn_round(const struct job_case *c, const char *mode, struct sample
 	if (!ret && lack)
 		ret = fail(STATUS_UNMET, "churn", "too few %s in %" PRIu64 " areas read back", lack,
 			   tally->checked);
-	return ret ? ret : enough_shared(c);
+	return unrest_end(ret ? ret : enough_shared(c));
 }
 
 static void churn_teardown(void)
 {
 	crew_stop(&crew);
+	unrest_stop();
 	zram_stop(&zram);
 }
 
@@ -409,6 +414,7 @@ static const struct workload_param churn_params[] = {
 	{ "waits", "0" },
 	/* 1: as on a disk, whose slots are in no clusters. */
 	{ "rotates", "0" },
+	UNREST_PARAMS,
 	INJECT_PARAMS,
 	{ "delay_ms", "0" },
 	{ "broken", "none" },
