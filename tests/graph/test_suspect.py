@@ -229,8 +229,11 @@ def test_where_it_fails_or_hangs_most_explain_as_much_as_the_missing_edge(
 
 
 @pytest.mark.seconds(60)
-def test_of_200_trees_the_missing_edge_is_among_the_first_three_in_95_percent() -> None:
-    found = ranks(Symptom.SLOW, trees=200, times=6)
+@pytest.mark.parametrize("times", [3, 6])
+def test_of_200_trees_the_missing_edge_is_among_the_first_three_in_95_percent(
+    times: int,
+) -> None:
+    found = ranks(Symptom.SLOW, trees=200, times=times)
     assert sum(each <= 3 for each in found) >= 0.95 * len(found)
 
 
