@@ -38,10 +38,16 @@ struct scene {
 	enum phase in;
 	/* Who is resumed if it was suspended, as bits. */
 	unsigned int awake;
+	/* Who may be left asleep where nobody needs it, as bits. */
+	unsigned int skipping;
+	/* A device, if any, and its parent in the end; and who has no supplier any more. */
+	unsigned int moved, below, parted;
 };
 
 #define DOWN (1u << SUSPEND)
 #define LATE (1u << SUSPEND_LATE)
+#define NOIRQ (1u << SUSPEND_NOIRQ)
+#define FIRST (1u << RESUME_NOIRQ)
 #define EARLY (1u << RESUME_EARLY)
 #define UP (1u << RESUME)
 
@@ -146,6 +152,92 @@ static const struct scene scenes[] = {
 		.called = { DOWN | UP, DOWN | UP, DOWN | UP, DOWN, DOWN | UP, DOWN | UP,
 			    DOWN | UP },
 		.may_be = { 0, 0, 0, UP },
+	},
+	/*
+	 * d4 ends at once and starts d2, which waits for d3, to which the walk has not come:
+	 * it is in d5, which moves d3 to where the walk comes to it after d1, which waits for
+	 * d2.
+	 */
+	{
+		.name = "parted",
+		.text = "device d0 suspend=0\n"
+			"device d1 suspend=0\n"
+			"device d2 async parent=d1 suspend=0\n"
+			"device d3 parent=d2 suspend=0\n"
+			"device d4 async parent=d2 suspend=0\n"
+			"device d5 suspend=300000\n",
+		.event = "d5 suspend adopt 3 0",
+		.called = { DOWN, DOWN, DOWN, DOWN, DOWN, DOWN },
+		.moved = 3,
+	},
+	/* The same where d2 waits for as many as were counted: d4 is a child of it since. */
+	{
+		.name = "joined",
+		.text = "device d0 suspend=0\n"
+			"device d1 suspend=0\n"
+			"device d2 async parent=d1 suspend=0\n"
+			"device d3 parent=d2 suspend=0\n"
+			"device d4 async parent=d0 suspend=0\n"
+			"device d5 suspend=300000\n",
+		.event = "d4 suspend adopt 4 2",
+		.then = "d5 suspend adopt 3 0",
+		.called = { DOWN, DOWN, DOWN, DOWN, DOWN, DOWN },
+		.moved = 3,
+	},
+	/* The same where d3 is a consumer of d2, and no longer. */
+	{
+		.name = "unlinked",
+		.text = "device d0 suspend=0\n"
+			"device d1 suspend=0\n"
+			"device d2 async parent=d1 suspend=0\n"
+			"device d3 supplier=d2 suspend=0\n"
+			"device d4 async supplier=d2 suspend=0\n"
+			"device d5 suspend=300000\n",
+		.event = "d5 suspend part 2",
+		.then = "d5 suspend adopt 3 0",
+		.called = { DOWN, DOWN, DOWN, DOWN, DOWN, DOWN },
+		.moved = 3,
+		.parted = 1u << 3 | 1u << 4,
+	},
+	/*
+	 * The walk has passed over d2, which waits for d3, when it comes to d1, which moves
+	 * d2 away. Stock has started d2 by then, and d0 waits for it.
+	 */
+	{
+		.name = "passed",
+		.text = "device d0 suspend=0\n"
+			"device d1 suspend=300000\n"
+			"device d2 async parent=d0 suspend=0\n"
+			"device d3 async parent=d2 suspend=600000\n",
+		.event = "d1 suspend move 2",
+		.called = { DOWN, DOWN, DOWN, DOWN },
+		.after = { 0, 2 },
+	},
+	/*
+	 * d0 was left as it was, early, since nobody below it is called; then d1 is below it.
+	 * It has to be left in later phases, too. Stock suspends d0 after d1.
+	 */
+	{
+		.name = "left",
+		.text = "device d0 async direct suspend=0 suspend_late=0 resume=0\n"
+			"device d1 suspend=0 resume=0\n"
+			"device d2 suspend=300000 resume=0\n",
+		.event = "d2 suspend adopt 1 0",
+		.called = { 0, DOWN | UP, DOWN | UP },
+	},
+	/*
+	 * d0 and d1 may be left asleep, and have ended, when d2, which may not, is put below
+	 * d1: who is resumed has its parent resumed.
+	 */
+	{
+		.name = "needed",
+		.text = "device d0 async suspend=0 resume_noirq=0\n"
+			"device d1 async parent=d0 suspend=0 resume_noirq=0\n"
+			"device d2 suspend=0 resume_noirq=0\n"
+			"device d3 suspend=0 suspend_noirq=300000\n",
+		.event = "d3 suspend_noirq adopt 2 1",
+		.called = { DOWN | FIRST, DOWN | FIRST, DOWN | FIRST, DOWN | NOIRQ },
+		.skipping = 3,
 	},
 	/* All that d0 comes after is sync, and d1 becomes its child without being moved. */
 	{
@@ -329,6 +421,8 @@ static int make(const struct scene *scene)
 	if (tree_load(&tree, text) < 0)
 		return -1;
 	for (unsigned int i = 0; i < tree.n; i++) {
+		if (scene->skipping & (1u << i) && tree_mark(&tree, i, SKIP) < 0)
+			return -1;
 		if (!(scene->asking & (1u << i)))
 			continue;
 		/* In use, it stays active once it is. */
@@ -364,6 +458,16 @@ static bool comes_before(const struct call *call, const struct call *first)
 	return call != first && call->begin < first->end;
 }
 
+/* The tree as it is in the end. */
+static void move(const struct scene *scene)
+{
+	if (scene->moved)
+		tree.nodes[scene->moved].parent = (int)scene->below;
+	for (unsigned int i = 0; i < tree.n; i++)
+		if (scene->parted & (1u << i))
+			tree.nodes[i].nsuppliers = 0;
+}
+
 static void compare(const struct scene *scene, struct faults *f)
 {
 	for (unsigned int i = 0; i < tree.n; i++) {
@@ -394,6 +498,7 @@ static int midway_round(const struct job_case *c, const char *mode, struct sampl
 	if (make(scene) < 0 || cycle_run(&tree, &cycle) < 0)
 		return -1;
 	unserved = count_unserved(scene);
+	move(scene);
 	verify_torn(&tree, &f);
 	compare(scene, &f);
 	snprintf(text, sizeof(text),

@@ -188,7 +188,8 @@ static void lull_start_rest(void)
  * With dpm_list_mtx, which who moves @dev has, or gives it another parent. What has been
  * counted may be wrong from here on, and whom the walk comes to next may wait for one
  * that nobody starts: so the rest of the phase is as on stock. What lies where the walk
- * down does not come to it is let go, before who has ended starts it.
+ * down does not come to it is let go, before who has ended starts it, unless the walk
+ * had come to it and passed it over: then it is started now.
  */
 static void lull_moved(struct device *dev)
 {
@@ -200,11 +201,13 @@ static void lull_moved(struct device *dev)
 	WRITE_ONCE(lull_ever_moved, true);
 	if (!lull_walking)
 		return;
-	if (phase->down && lull_is_out_of_way(dev))
-		lull_let_go(dev);
-	else if (lull_is_let_go(dev) &&
-		 (phase->down || lull_is_listed(dev, phase->from)))
+	if (phase->down && lull_is_out_of_way(dev)) {
+		if (!dev->power.lull.passed || !lull_overdue(dev))
+			lull_let_go(dev);
+	} else if (lull_is_let_go(dev) &&
+		   (phase->down || lull_is_listed(dev, phase->from))) {
 		lull_enter(dev, true);
+	}
 	lull_start_rest();
 }
 

@@ -152,9 +152,13 @@ static void lull_leave_room(struct device *dev)
  */
 static bool lull_is_quiet(struct device *dev)
 {
+	bool called;
+
+	/* One below it that was not counted may write other bits of that word. */
+	called = data_race(!dev->power.no_pm_callbacks);
 	return lull_walk.mode == LULL_DEVICES_LULL &&
 	       lull_devices_by(LULL_DEVICES_BY_QUIET) &&
-	       dev->power.no_pm_callbacks && !pm_runtime_enabled(dev);
+	       !called && !pm_runtime_enabled(dev);
 }
 
 static void lull_async(void *data, async_cookie_t cookie);

@@ -20,6 +20,9 @@ static inline bool lull_is_childless(struct device *dev)
 /* A walk of the feature is under way; of that thread, and of who has dpm_list_mtx. */
 static bool lull_walking;
 
+/* Who waits looks so often whether it still has to. */
+#define LULL_LOOK_AGAIN	msecs_to_jiffies(50)
+
 /*
  * Somebody was moved in the lists of the phase since it began, or since the walk last
  * looked for them. Written with dpm_list_mtx.
@@ -138,6 +141,22 @@ static inline bool lull_resumes_nothing(struct device_link *link)
 }
 
 /*
+ * @superior has been handled before one that was moved below it since, or is linked to it
+ * since, and has told those above it.
+ */
+static inline bool lull_is_past(struct device *superior)
+{
+	return lull_is_on() && completion_done(&superior->power.completion) &&
+	       lull_devices_guarded(LULL_DEVICES_MOVED);
+}
+
+/* The same, and that it has to be resumed is news to those above it. */
+static inline bool lull_has_to_tell(struct device *superior)
+{
+	return lull_is_past(superior) && !superior->power.must_resume;
+}
+
+/*
  * With dpm_list_mtx, by who still holds it: who goes away while a walk begins is handled
  * by nobody; whom the walk is at has to stay for it.
  */
@@ -181,23 +200,61 @@ static int lull_find_open_async(struct device *dev, void *arg)
 	return is_async ? lull_find_open(dev, arg) : 0;
 }
 
+/* A child that is waited for, and has not ended, is held. */
+static struct device *lull_open_child(struct device *dev, bool async)
+{
+	struct device *open = NULL;
+
+	if (!lull_is_childless(dev))
+		device_for_each_child(dev, &open,
+				      async ? lull_find_open :
+					      lull_find_open_async);
+	return open;
+}
+
+/* The same of consumers. */
+static struct device *lull_open_consumer(struct device *dev, bool async)
+{
+	struct device *open = NULL;
+	struct device_link *link;
+	int idx;
+
+	if (list_empty(&dev->links.consumers))
+		return NULL;
+	idx = device_links_read_lock();
+	list_for_each_entry_srcu(link, &dev->links.consumers, s_node,
+				 device_links_read_lock_held()) {
+		if (READ_ONCE(link->status) == DL_STATE_DORMANT ||
+		    lull_orders_nothing(link))
+			continue;
+		if (async ? lull_find_open(link->consumer, &open) :
+			    lull_find_open_async(link->consumer, &open))
+			break;
+	}
+	device_links_read_unlock(idx);
+	return open;
+}
+
 /*
  * Who moves a child has dpm_list_mtx until no iteration is at it; and who waits for that
  * child may have been started before the walk came to it, or before the worker did that
  * has it next, both of which need the mutex first. So nobody is in an iteration while it
- * waits. Who has ended stays so, but for one that was let go and moved back, and each time
- * around there is one more of those.
+ * waits. And who is waited for may be moved away from @dev, to where the walk comes to it
+ * after one that waits for @dev: so it is looked for again, from time to time. Who has
+ * ended stays so, but for one that was let go and moved back, and each time around there
+ * is one more of those.
  */
 static inline bool lull_waits_apart(struct device *dev, bool async)
 {
-	struct device *child;
+	struct device *open;
 
 	if (!lull_is_on() || !lull_devices_guarded(LULL_DEVICES_MOVED))
 		return false;
-	while (device_for_each_child(dev, &child,
-				     async ? lull_find_open : lull_find_open_async)) {
-		wait_for_completion(&child->power.completion);
-		put_device(child);
+	while ((open = lull_open_child(dev, async)) ||
+	       (open = lull_open_consumer(dev, async))) {
+		wait_for_completion_timeout(&open->power.completion,
+					    LULL_LOOK_AGAIN);
+		put_device(open);
 	}
 	return true;
 }
@@ -239,6 +296,12 @@ static inline bool lull_orders_nothing(struct device_link *link)
 }
 
 static inline bool lull_resumes_nothing(struct device_link *link)
+{
+	return false;
+}
+
+static inline bool lull_is_past(struct device *superior) { return false; }
+static inline bool lull_has_to_tell(struct device *superior)
 {
 	return false;
 }

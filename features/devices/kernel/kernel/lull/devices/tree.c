@@ -12,7 +12,8 @@
  *	record	read: what the callbacks did; written: forgets it
  *	event	"NAME PHASE fail ERRNO", "NAME PHASE wakeup", "NAME PHASE remove" (all
  *		below it), "NAME PHASE leave" (it goes away itself, for which the
- *		phase must not lock it), "NAME PHASE unlink", "NAME PHASE mode NUMBER",
+ *		phase must not lock it), "NAME PHASE unlink" (from its consumers), "NAME
+ *		PHASE part INDEX" (another from its), "NAME PHASE mode NUMBER",
  *		"NAME PHASE ask" (for a runtime resume), "NAME PHASE move INDEX" (of
  *		another, to the end of dpm_list), "NAME PHASE adopt INDEX PARENT" (both
  *		indices: another gets that parent, and is moved behind it), "NAME PHASE
@@ -50,6 +51,7 @@ enum tree_event_kind {
 	TREE_REMOVE,
 	TREE_LEAVE,
 	TREE_UNLINK,
+	TREE_PART,
 	TREE_MODE,
 	TREE_ASK,
 	TREE_MOVE,
@@ -64,6 +66,7 @@ static const char * const tree_events[] = {
 	[TREE_REMOVE]	= "remove",
 	[TREE_LEAVE]	= "leave",
 	[TREE_UNLINK]	= "unlink",
+	[TREE_PART]	= "part",
 	[TREE_MODE]	= "mode",
 	[TREE_ASK]	= "ask",
 	[TREE_MOVE]	= "move",
@@ -160,6 +163,11 @@ static int happen(const struct tree_event *event, struct device *dev)
 		return 0;
 	case TREE_UNLINK:
 		unlink_consumers(event->node);
+		return 0;
+	case TREE_PART:
+		if (event->number >= tree->nr || !tree->nodes[event->number].device)
+			return -EINVAL;
+		unlink_consumers(event->number);
 		return 0;
 	case TREE_MODE:
 		return devices_set_mode(event->number);
@@ -461,6 +469,7 @@ static int read_event(char *text, struct tree_event *event)
 			return -EINVAL;
 		fallthrough;
 	case TREE_FAIL:
+	case TREE_PART:
 	case TREE_MODE:
 	case TREE_MOVE:
 		return words[3] ? kstrtou32(words[3], 10, &event->number) : -EINVAL;
