@@ -28,6 +28,7 @@ from lull.vm.command import OVERHEAD_MB, QEMU, MachineSpec, Wiring, qemu_command
 from lull.vm.console import scan
 from lull.vm.cpio import initramfs
 from lull.vm.outcome import Ending, Outcome, failure, message
+from lull.vm.served import ServedClock, threads_of
 from lull.vm.timeouts import SCALE_VARIABLE, TimeoutPolicy, Watchdog, host_factor
 from lull.vm.tsc import told_rate
 
@@ -219,12 +220,13 @@ class _Life:
         if self._wanted.started is not None:
             self._wanted.started(process.pid)
         started = time.monotonic()
+        clock = ServedClock(lambda: threads_of(process.pid))
         ended = asyncio.create_task(process.wait())
         connected = asyncio.create_task(_connect(qmp))
         try:
             while not ended.done():
                 await asyncio.wait({ended}, timeout=_POLL_S)
-                now = time.monotonic() - started
+                now = clock.at(time.monotonic() - started)
                 self._look(now)
                 self._gave_up = self._watchdog.verdict(now)
                 if self._gave_up or self._watchdog.left_open(now):

@@ -5,7 +5,8 @@ The factor is the environment's ``LULL_TIMEOUT_SCALE`` where that is set. Else
 it is measured twice: a short spin in this process before the boot (is the
 host slow, or busy with something else?), and the guest's own time from start
 to its first result line against a reference. The larger one counts, and never
-less than 1: a fast host does not shorten a limit.
+less than 1: a fast host does not shorten a limit. Time in which others have the
+CPU that QEMU wants does not count (``lull.vm.served``).
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _FACTOR_MAX = 20.0
 
 @dataclass(frozen=True)
 class TimeoutPolicy:
-    """Limits in seconds of host time, before scaling.
+    """Limits in seconds of host time that QEMU was served, before scaling.
 
     ``boot_s``: to the first result line; ``stall_s``: without a result line
     and without console output; ``overall_s``: the whole run; ``leave_s``:
@@ -75,7 +76,8 @@ def bounded(factor: float) -> float:
 
 
 class Watchdog:
-    """Says when a guest is lost. Times are seconds since the start; no I/O.
+    """Says when a guest is lost. Times are seconds since the start, of the clock
+    of ``lull.vm.served``; no I/O.
 
     ``fixed`` keeps the factor as given: it came from the user.
     """
