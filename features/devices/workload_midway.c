@@ -38,16 +38,12 @@ struct scene {
 	enum phase in;
 	/* Who is resumed if it was suspended, as bits. */
 	unsigned int awake;
-	/* Who may be left asleep where nobody needs it, as bits. */
-	unsigned int skipping;
 	/* A device, if any, and its parent in the end; and who has no supplier any more. */
 	unsigned int moved, below, parted;
 };
 
 #define DOWN (1u << SUSPEND)
 #define LATE (1u << SUSPEND_LATE)
-#define NOIRQ (1u << SUSPEND_NOIRQ)
-#define FIRST (1u << RESUME_NOIRQ)
 #define EARLY (1u << RESUME_EARLY)
 #define UP (1u << RESUME)
 
@@ -226,18 +222,19 @@ static const struct scene scenes[] = {
 		.called = { 0, DOWN | UP, DOWN | UP },
 	},
 	/*
-	 * d0 and d1 may be left asleep, and have ended, when d2, which may not, is put below
-	 * d1: who is resumed has its parent resumed.
+	 * d1 is moved away, and back below d0, and so handled after all: it has to be suspended,
+	 * since d3 below it is.
 	 */
 	{
-		.name = "needed",
-		.text = "device d0 async suspend=0 resume_noirq=0\n"
-			"device d1 async parent=d0 suspend=0 resume_noirq=0\n"
-			"device d2 suspend=0 resume_noirq=0\n"
-			"device d3 suspend=0 suspend_noirq=300000\n",
-		.event = "d3 suspend_noirq adopt 2 1",
-		.called = { DOWN | FIRST, DOWN | FIRST, DOWN | FIRST, DOWN | NOIRQ },
-		.skipping = 3,
+		.name = "again",
+		.text = "device d0 suspend=0 resume=0\n"
+			"device d1 direct suspend=0 resume=0\n"
+			"device d2 suspend=300000 resume=0\n"
+			"device d3 async parent=d1 suspend=100000 resume=0\n"
+			"device d4 suspend=0 resume=0\n",
+		.event = "d4 suspend move 1",
+		.then = "d2 suspend adopt 1 0",
+		.called = { DOWN | UP, DOWN | UP, DOWN | UP, DOWN | UP, DOWN | UP },
 	},
 	/* All that d0 comes after is sync, and d1 becomes its child without being moved. */
 	{
@@ -421,8 +418,6 @@ static int make(const struct scene *scene)
 	if (tree_load(&tree, text) < 0)
 		return -1;
 	for (unsigned int i = 0; i < tree.n; i++) {
-		if (scene->skipping & (1u << i) && tree_mark(&tree, i, SKIP) < 0)
-			return -1;
 		if (!(scene->asking & (1u << i)))
 			continue;
 		/* In use, it stays active once it is. */

@@ -59,6 +59,13 @@ static bool lull_has_ended(struct device *dev)
 	return !dev || completion_done(&dev->power.completion);
 }
 
+/* Not one that was let go, or that another phase has completed. */
+static bool lull_was_handled(struct device *dev)
+{
+	return READ_ONCE(dev->power.lull.claim) == (lull_walk.free | 1) &&
+	       lull_has_ended(dev);
+}
+
 static int lull_is_open(struct device *dev, void *arg)
 {
 	return !lull_has_ended(dev);

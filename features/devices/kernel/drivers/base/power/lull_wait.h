@@ -41,6 +41,7 @@ static bool lull_at_is_held;
 
 static void lull_moved(struct device *dev);
 static void lull_gone(struct device *dev);
+static bool lull_was_handled(struct device *dev);
 
 /*
  * All that @dev comes after in the phase was sync when it began, and still is, but for a
@@ -142,18 +143,12 @@ static inline bool lull_resumes_nothing(struct device_link *link)
 
 /*
  * @superior has been handled before one that was moved below it since, or is linked to it
- * since, and has told those above it.
+ * since. Who is in no list of the phase, or was let go, has not.
  */
 static inline bool lull_is_past(struct device *superior)
 {
-	return lull_is_on() && completion_done(&superior->power.completion) &&
+	return lull_is_on() && lull_was_handled(superior) &&
 	       lull_devices_guarded(LULL_DEVICES_MOVED);
-}
-
-/* The same, and that it has to be resumed is news to those above it. */
-static inline bool lull_has_to_tell(struct device *superior)
-{
-	return lull_is_past(superior) && !superior->power.must_resume;
 }
 
 /*
@@ -236,13 +231,43 @@ static struct device *lull_open_consumer(struct device *dev, bool async)
 }
 
 /*
+ * Who goes away is in no list of children any more, or its link is dormant, while its
+ * driver lets go of it: it keeps its parent and its links until it has been completed.
+ */
+static bool lull_is_still_below(struct device *dev, struct device *superior)
+{
+	struct device_link *link;
+	bool found = false;
+	int idx;
+
+	/* Who moves it writes this with dpm_list_mtx. */
+	if (READ_ONCE(dev->parent) == superior)
+		return true;
+	idx = device_links_read_lock();
+	list_for_each_entry_srcu(link, &superior->links.consumers, s_node,
+				 device_links_read_lock_held())
+		found = found || link->consumer == dev;
+	device_links_read_unlock(idx);
+	return found;
+}
+
+/* A child or a consumer of @dev, which is held. */
+static void lull_wait_for(struct device *open, struct device *dev)
+{
+	while (!wait_for_completion_timeout(&open->power.completion,
+					    LULL_LOOK_AGAIN) &&
+	       lull_is_still_below(open, dev))
+		;
+}
+
+/*
  * Who moves a child has dpm_list_mtx until no iteration is at it; and who waits for that
  * child may have been started before the walk came to it, or before the worker did that
  * has it next, both of which need the mutex first. So nobody is in an iteration while it
  * waits. And who is waited for may be moved away from @dev, to where the walk comes to it
- * after one that waits for @dev: so it is looked for again, from time to time. Who has
- * ended stays so, but for one that was let go and moved back, and each time around there
- * is one more of those.
+ * after one that waits for @dev: then it is waited for no more. Who has ended stays so,
+ * but for one that was let go and moved back, and each time around there is one more of
+ * those.
  */
 static inline bool lull_waits_apart(struct device *dev, bool async)
 {
@@ -252,8 +277,7 @@ static inline bool lull_waits_apart(struct device *dev, bool async)
 		return false;
 	while ((open = lull_open_child(dev, async)) ||
 	       (open = lull_open_consumer(dev, async))) {
-		wait_for_completion_timeout(&open->power.completion,
-					    LULL_LOOK_AGAIN);
+		lull_wait_for(open, dev);
 		put_device(open);
 	}
 	return true;
@@ -301,11 +325,6 @@ static inline bool lull_resumes_nothing(struct device_link *link)
 }
 
 static inline bool lull_is_past(struct device *superior) { return false; }
-static inline bool lull_has_to_tell(struct device *superior)
-{
-	return false;
-}
-
 static inline void lull_moved(struct device *dev) { }
 static inline void lull_removed(struct device *dev) { }
 static inline bool lull_no_children(struct device *dev) { return false; }
