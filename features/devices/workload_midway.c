@@ -210,6 +210,24 @@ static const struct scene scenes[] = {
 		.after = { 0, 2 },
 	},
 	/*
+	 * d3 counts d4, which is not its consumer any more when it has ended: nobody starts d3,
+	 * over which the walk has passed when d2 moves it behind d0. Before the walk comes to it
+	 * there, it waits for it in d1.
+	 */
+	{
+		.name = "returned",
+		.text = "device d0 suspend=0\n"
+			"device d1 suspend=0\n"
+			"device d2 suspend=300000\n"
+			"device d3 async supplier=d1 suspend=0\n"
+			"device d4 async supplier=d3 suspend=100000\n",
+		.event = "d4 suspend part 3",
+		.then = "d2 suspend adopt 3 0",
+		.called = { DOWN, DOWN, DOWN, DOWN, DOWN },
+		.moved = 3,
+		.parted = 1u << 4,
+	},
+	/*
 	 * d0 was left as it was, early, since nobody below it is called; then d1 is below it.
 	 * It has to be left in later phases, too. Stock suspends d0 after d1.
 	 */

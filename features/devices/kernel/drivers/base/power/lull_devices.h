@@ -189,7 +189,7 @@ static void lull_start_rest(void)
  * counted may be wrong from here on, and whom the walk comes to next may wait for one
  * that nobody starts: so the rest of the phase is as on stock. What lies where the walk
  * down does not come to it is let go, before who has ended starts it, unless the walk
- * had come to it and passed it over: then it is started now.
+ * had passed it over: then it is started now.
  */
 static void lull_moved(struct device *dev)
 {
@@ -201,13 +201,14 @@ static void lull_moved(struct device *dev)
 	WRITE_ONCE(lull_ever_moved, true);
 	if (!lull_walking)
 		return;
-	if (phase->down && lull_is_out_of_way(dev)) {
-		if (!dev->power.lull.passed || !lull_overdue(dev))
-			lull_let_go(dev);
-	} else if (lull_is_let_go(dev) &&
-		   (phase->down || lull_is_listed(dev, phase->from))) {
+	/* Wherever it lies now: one above it that is sync may have the walk wait for it. */
+	if (phase->down && dev->power.lull.passed)
+		lull_overdue(dev);
+	if (phase->down && lull_is_out_of_way(dev))
+		lull_let_go(dev);
+	else if (lull_is_let_go(dev) &&
+		 (phase->down || lull_is_listed(dev, phase->from)))
 		lull_enter(dev, true);
-	}
 	lull_start_rest();
 }
 

@@ -59,10 +59,14 @@ static bool lull_has_ended(struct device *dev)
 	return !dev || completion_done(&dev->power.completion);
 }
 
-/* Not one that was let go, or that another phase has completed. */
+/*
+ * Not one that was let go, or that another phase has completed. Pairs with the barrier of
+ * the claim, before which the completion was made ready.
+ */
 static bool lull_was_handled(struct device *dev)
 {
-	return READ_ONCE(dev->power.lull.claim) == (lull_walk.free | 1) &&
+	return smp_load_acquire(&dev->power.lull.claim) ==
+		       (lull_walk.free | 1) &&
 	       lull_has_ended(dev);
 }
 

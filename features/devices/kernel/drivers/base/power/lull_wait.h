@@ -230,34 +230,32 @@ static struct device *lull_open_consumer(struct device *dev, bool async)
 	return open;
 }
 
-/*
- * Who goes away is in no list of children any more, or its link is dormant, while its
- * driver lets go of it: it keeps its parent and its links until it has been completed.
- */
-static bool lull_is_still_below(struct device *dev, struct device *superior)
+/* Until it has been completed: its driver may take its time, and drop its links. */
+static bool lull_goes_away(struct device *dev)
 {
-	struct device_link *link;
-	bool found = false;
-	int idx;
-
-	/* Who moves it writes this with dpm_list_mtx. */
-	if (READ_ONCE(dev->parent) == superior)
-		return true;
-	idx = device_links_read_lock();
-	list_for_each_entry_srcu(link, &superior->links.consumers, s_node,
-				 device_links_read_lock_held())
-		found = found || link->consumer == dev;
-	device_links_read_unlock(idx);
-	return found;
+	/* Set once, by who removes it. */
+	return data_race(dev->p && dev->p->dead);
 }
 
-/* A child or a consumer of @dev, which is held. */
-static void lull_wait_for(struct device *open, struct device *dev)
+static bool lull_is_child(struct device *dev, struct device *parent)
 {
-	while (!wait_for_completion_timeout(&open->power.completion,
-					    LULL_LOOK_AGAIN) &&
-	       lull_is_still_below(open, dev))
-		;
+	/* Who moves it writes this with dpm_list_mtx. */
+	return READ_ONCE(dev->parent) == parent || lull_goes_away(dev);
+}
+
+/* A link that becomes dormant is no reason to go on; see dpm_wait_for_consumers(). */
+static bool lull_is_consumer(struct device *dev, struct device *supplier)
+{
+	struct device_link *link;
+	bool found = lull_goes_away(dev);
+	int idx;
+
+	idx = device_links_read_lock();
+	list_for_each_entry_srcu(link, &supplier->links.consumers, s_node,
+				 device_links_read_lock_held())
+		found = found || (link->consumer == dev && !lull_orders_nothing(link));
+	device_links_read_unlock(idx);
+	return found;
 }
 
 /*
@@ -271,16 +269,26 @@ static void lull_wait_for(struct device *open, struct device *dev)
  */
 static inline bool lull_waits_apart(struct device *dev, bool async)
 {
+	bool (*is_below)(struct device *dev, struct device *superior);
 	struct device *open;
 
 	if (!lull_is_on() || !lull_devices_guarded(LULL_DEVICES_MOVED))
 		return false;
-	while ((open = lull_open_child(dev, async)) ||
-	       (open = lull_open_consumer(dev, async))) {
-		lull_wait_for(open, dev);
+	while (true) {
+		is_below = lull_is_child;
+		open = lull_open_child(dev, async);
+		if (!open) {
+			is_below = lull_is_consumer;
+			open = lull_open_consumer(dev, async);
+		}
+		if (!open)
+			return true;
+		while (!wait_for_completion_timeout(&open->power.completion,
+						    LULL_LOOK_AGAIN) &&
+		       is_below(open, dev))
+			;
 		put_device(open);
 	}
-	return true;
 }
 
 static inline bool lull_no_suppliers(struct device *dev)
