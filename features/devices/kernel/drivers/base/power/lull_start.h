@@ -59,15 +59,14 @@ static bool lull_has_ended(struct device *dev)
 	return !dev || completion_done(&dev->power.completion);
 }
 
-/*
- * Not one that was let go, or that another phase has completed. Pairs with the barrier of
- * the claim, before which the completion was made ready.
- */
+/* Not one that was let go, or that another phase has completed. */
 static bool lull_was_handled(struct device *dev)
 {
-	return smp_load_acquire(&dev->power.lull.claim) ==
-		       (lull_walk.free | 1) &&
-	       lull_has_ended(dev);
+	unsigned int claim;
+
+	/* Pairs with the claim's barrier, before which the completion is made ready. */
+	claim = smp_load_acquire(&dev->power.lull.claim);
+	return claim == (lull_walk.free | 1) && lull_has_ended(dev);
 }
 
 static int lull_is_open(struct device *dev, void *arg)
