@@ -212,7 +212,7 @@ static const struct scene scenes[] = {
 	/*
 	 * d3 counts d4, which is not its consumer any more when it has ended: nobody starts d3,
 	 * over which the walk has passed when d2 moves it behind d0. Before the walk comes to it
-	 * there, it waits for it in d1.
+	 * there, it waits for it in d1. Stock, which has handled d3 by then, does so again.
 	 */
 	{
 		.name = "returned",

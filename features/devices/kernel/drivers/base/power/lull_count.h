@@ -133,13 +133,18 @@ static void lull_wake_walker(void)
 		wake_up(&lull_walker);
 }
 
-/* One of those that try may handle @dev in this phase. */
-static bool lull_claim(struct device *dev)
+static bool lull_claim_as(struct device *dev, unsigned int how)
 {
 	unsigned int free = lull_walk.free;
 
-	return try_cmpxchg(&dev->power.lull.claim, &free, free | 1) ||
+	return try_cmpxchg(&dev->power.lull.claim, &free, free | how) ||
 	       (!lull_devices_guarded(LULL_DEVICES_CLAIM) && lull_in_phase(dev));
+}
+
+/* One of those that try may handle @dev in this phase. */
+static bool lull_claim(struct device *dev)
+{
+	return lull_claim_as(dev, 1);
 }
 
 /* The walk is to come back to it. */

@@ -72,10 +72,10 @@ static void lull_handle_here(struct device *dev)
 		lull_tell_heirs(dev);
 }
 
-/* With dpm_list_mtx. */
-static bool lull_claim_counted(struct device *dev)
+/* With dpm_list_mtx; @how as in struct lull_dpm. */
+static bool lull_claim_counted(struct device *dev, unsigned int how)
 {
-	if (!lull_is_unclaimed(dev) || !lull_claim(dev))
+	if (!lull_is_unclaimed(dev) || !lull_claim_as(dev, how))
 		return false;
 	/* A full barrier, as the look at the walker's queue needs. */
 	if (lull_is_async(dev) && atomic_dec_and_test(&lull_walk.unclaimed))
@@ -94,7 +94,7 @@ static bool lull_overdue(struct device *dev)
 		return true;
 	if (!lull_is_async(dev) && (!pm_async_enabled || pm_trace_is_enabled()))
 		return false;
-	if (!lull_claim_counted(dev))
+	if (!lull_claim_counted(dev, 1))
 		return true;
 	lull_hold(dev);
 	/* By a worker it waits for all. */
@@ -130,10 +130,8 @@ static struct device *lull_overdue_of(struct list_head *list)
  */
 static void lull_let_go(struct device *dev)
 {
-	if (!lull_claim_counted(dev))
-		return;
-	WRITE_ONCE(dev->power.lull.claim, lull_walk.free | 3);
-	complete_all(&dev->power.completion);
+	if (lull_claim_counted(dev, 3))
+		complete_all(&dev->power.completion);
 }
 
 static bool lull_is_let_go(struct device *dev)
@@ -277,7 +275,7 @@ static struct device *lull_next_overdue(void)
 	if (!dev && !lull_walk.phase->down)
 		dev = lull_overdue_moved();
 	if (dev) {
-		lull_claim_counted(dev);
+		lull_claim_counted(dev, 1);
 		lull_hold(dev);
 	}
 	return dev;

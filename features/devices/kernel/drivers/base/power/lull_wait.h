@@ -230,24 +230,17 @@ static struct device *lull_open_consumer(struct device *dev, bool async)
 	return open;
 }
 
-/* Until it has been completed: its driver may take its time, and drop its links. */
-static bool lull_goes_away(struct device *dev)
-{
-	/* Set once, by who removes it. */
-	return data_race(dev->p && dev->p->dead);
-}
-
+/* Who goes away keeps its parent; who moves it writes this with dpm_list_mtx. */
 static bool lull_is_child(struct device *dev, struct device *parent)
 {
-	/* Who moves it writes this with dpm_list_mtx. */
-	return READ_ONCE(dev->parent) == parent || lull_goes_away(dev);
+	return READ_ONCE(dev->parent) == parent;
 }
 
 /* A link that becomes dormant is no reason to go on; see dpm_wait_for_consumers(). */
 static bool lull_is_consumer(struct device *dev, struct device *supplier)
 {
 	struct device_link *link;
-	bool found = lull_goes_away(dev);
+	bool found = false;
 	int idx;
 
 	idx = device_links_read_lock();
