@@ -229,10 +229,17 @@ def _bare(head: str, tail: str, where: str) -> str:
         return head + tail
     text = head + tail
     end = matching(text, start, where)
-    inside = text[start + 1 : end]
-    if re.search(r"&&|\|\||[?:,=<>|^]|(?<!&)&(?!&)|[-+*/%]", code_only(inside)):
+    inside = text[start + 1 : end].strip()
+    operators = r"&&|\|\||[?:,=<>|^]|(?<!&)&(?!&)|[-+*/%]"
+    if re.search(operators, code_only(inside)) and not _is_call(inside, where):
         return text
-    return text[:start] + inside.strip() + text[end + 1 :]
+    return text[:start] + inside + text[end + 1 :]
+
+
+def _is_call(text: str, where: str) -> bool:
+    """Whether that is all there is; its arguments have brackets of their own."""
+    head = re.match(r"!?\w+(?=\()", text)
+    return head is not None and matching(text, head.end(), where) == len(text) - 1
 
 
 def _absorbing(text: str, at: int, where: str) -> str | None:

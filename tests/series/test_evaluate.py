@@ -35,6 +35,8 @@ def done(text: str) -> str:
         ("x = a == b && no();", "x = \x02;"),
         ("if (a || (yes() && b))\n\tc();", "if (a || b)\n\tc();"),
         ("if (a || (yes() && b == c))\n\tc();", "if (a || (b == c))\n\tc();"),
+        ("if (a || (yes() && f(&b->c)))\n\tc();", "if (a || f(&b->c))\n\tc();"),
+        ("x = (yes() && f(a) + f(b)) * c;", "x = (f(a) + f(b)) * c;"),
         ("if (a &&\n    !no()) {\n\tb();\n}", "if (a) {\n\tb();\n}"),
         ("x = no() ? a : b;", "x = b;"),
         ("x = yes() ?\n\ta & F(B) : 0;", "x = a & F(B);"),
