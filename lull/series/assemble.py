@@ -176,7 +176,8 @@ def files(
     cover = None
     if order.reader is Reader.UPSTREAM:
         measured = measured or measured_in(None, order, root)
-        cover = _letter(order, root, pristine.version, measured).write
+        letter = _letter(order, root, pristine.version, measured)
+        steps, cover = letter.told(steps), letter.write
     else:
         steps = [_with_evidence(step, root) for step in steps]
     numbered = order.reader is not Reader.DISTRO
@@ -222,9 +223,7 @@ def _with_evidence(step: stages.Step, root: Path) -> stages.Step:
     feature = find_feature(step.completes, root)
     marks = Marks()
     said = evidence(feature, notes_of(feature, room(feature, root)), marks)
-    parts = [step.words.text.strip(), said, footnotes(marks)]
-    text = "\n\n".join(part for part in parts if part)
-    return replace(step, words=step.words.model_copy(update={"text": text}))
+    return step.saying(said, footnotes(marks))
 
 
 def prove(

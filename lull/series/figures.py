@@ -7,7 +7,7 @@ from here; none is quoted without its case, and no case without its note.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from lull.page.phrases import amount
 from lull.report import stats
 from lull.report.ablation import company, share_line, table_line, to_stock
 from lull.report.summary import case_name, promise_text
-from lull.report.table import aa_control, ratio, wrap
+from lull.report.table import aa_control, cell, ratio, wrap
 from lull.series.description import Cases
 
 
@@ -79,22 +79,46 @@ class Quotes:
         """What a step brings where it brings most, in brackets."""
         if self.measured.steps is None:
             return ""
-        mine = [
-            share
-            for share in self.measured.steps.summary.steps
-            if share.step == step and not self._left_out(share)
-        ]
-        if not mine:
+        if not (mine := self._shares(step)):
             return " (not measured alone)"
-        found = [
-            (share.ratio, share)
-            for share in mine
-            if share.ratio is not None and stats.shown(share.p, share.ratio_ci95)
-        ]
-        if not found:
+        if (share := _least(mine)) is None:
             return " (not shown)"
-        least, share = min(found, key=lambda one: one[0])
-        return f" ({ratio(least)}){self._mark(share)}"
+        return f" ({ratio(share.ratio)}){self._mark(share)}"
+
+    def told(self, steps: Sequence[str], begun: Collection[str]) -> str:
+        """For the message of the patch that completes these steps: what each brings
+        where it brings most. ``begun`` are steps that earlier patches have parts of.
+        Empty where none of them was measured."""
+        figures = self.measured.steps
+        found = {step: mine for step in steps if (mine := self._shares(step))}
+        if figures is None or not found:
+            return ""
+        summary = figures.summary
+        boots = f", medians of {summary.seeds} boots" if summary.seeds else ""
+        last = self.changed(figures.origin.commit) if figures.origin else None
+        state = _STATES[last if last is None else bool(last)]
+        lines = wrap(
+            f"What {'each' if len(found) > 1 else 'the'} step brings where it brings"
+            " most: the whole to the whole without it, below 1 is less with it (in"
+            f" {_UNITS[summary.clock]}{boots}{state}; the cover letter has all cases"
+            " and the command):"
+        )
+        # Notes are numbered by themselves: nobody has the letter beside a commit.
+        marks = Marks()
+        for step, mine in found.items():
+            company = ["earlier patches"] if step in begun else []
+            share = _least(mine)
+            said = "no difference was shown"
+            if share is not None:
+                mark = marks.mark(self.feature, share, self.notes)
+                said = cell(share.ratio, share.ratio_ci95, share.p)
+                said += f" ({share.metric}, {_case(share)}){mark}"
+                if share.needed_by:
+                    company.append(f"{' and '.join(share.needed_by)} on top of it")
+            name = f"{step}, with {' and '.join(company)}" if company else step
+            lines += wrap(f"{name}: {said}", "  ", "    ")
+        notes = footnotes(marks)
+        return "\n".join([*lines, *(["", notes] if notes else [])])
 
     def results(self) -> str:
         """Each case: stock's value, and the ratio of the mode ``lull`` to it."""
@@ -237,6 +261,12 @@ class Quotes:
             for share in (steps.summary.steps if steps else ())
         )
 
+    def _shares(self, step: str) -> list[StepShare]:
+        """All that is known of what a step brings."""
+        steps = self.measured.steps
+        known = steps.summary.steps if steps else ()
+        return [one for one in known if one.step == step and not self._left_out(one)]
+
     def _left_out(self, item: Row | StepShare | Expectation) -> bool:
         return any(self._are(cases, item) for cases in self.not_of)
 
@@ -301,6 +331,16 @@ def command(text: str) -> list[str]:
     return [line.replace("\0", " ") for line in lines]
 
 
+def _least(shares: Sequence[StepShare]) -> StepShare | None:
+    """Where a step brings most, of where a difference is shown."""
+    found = [
+        (share.ratio, share)
+        for share in shares
+        if share.ratio is not None and stats.shown(share.p, share.ratio_ci95)
+    ]
+    return min(found, key=lambda one: one[0])[1] if found else None
+
+
 def _promise(item: Expectation) -> str:
     """With its workload: two of them may have the same parameters."""
     text = promise_text(item.model_copy(update={"params": {}}))
@@ -323,6 +363,13 @@ def _beside(name: str, stock: Row, lull: Row) -> str:
     return f"  {name:<26} {value:>12}  {other}"
 
 
+#: Of the code, by whether it was changed since; None where nobody knows.
+_STATES = {
+    False: "",
+    True: ", of an earlier state of this code",
+    None: ", of a state of this code that is not known",
+}
+_UNITS = {Clock.INSN: "executed instructions", Clock.WALL: "time"}
 _COMMAND = 73  #: columns of a line of a command, before what continues it
 _COLUMNS = (
     "alone, all but it, all of them: to stock. brings: all of them to all but it,"

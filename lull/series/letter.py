@@ -15,6 +15,7 @@ from lull.report.stats import ALPHA
 from lull.report.table import wrap
 from lull.series.description import Upstream
 from lull.series.figures import Quotes
+from lull.series.stages import Step
 
 #: Columns of the table of patches before what one is.
 _BEFORE = 18
@@ -62,6 +63,19 @@ class Letter:
         )
         return cover.title, "\n\n".join(part for part in parts if part)
 
+    def told(self, steps: Sequence[Step]) -> list[Step]:
+        """The patches, each with what was measured of the steps that it completes."""
+        done: list[Step] = []
+        begun: set[str] = set()
+        for count, (step, patch) in enumerate(
+            zip(steps, self.says.patch, strict=True), 1
+        ):
+            whole = [name for name in patch.steps if self._is_whole(name, count)]
+            said = self.quotes.told(whole, begun) if self.quotes else ""
+            done.append(step.saying(said))
+            begun.update(patch.steps)
+        return done
+
     def _base(self) -> str:
         lines = [f"base: Linux {self.version}"]
         if self.base != self.newest:
@@ -88,9 +102,12 @@ class Letter:
 
     def _most(self, step: str, count: int) -> str:
         """A step's figure, with the patch that completes it."""
-        later = (patch.steps for patch in self.says.patch[count:])
-        whole = not any(step in steps for steps in later)
+        whole = self._is_whole(step, count)
         return self.quotes.most(step) if self.quotes and whole else ""
+
+    def _is_whole(self, step: str, count: int) -> bool:
+        """Whether no patch after the first so many is a part of it."""
+        return not any(step in patch.steps for patch in self.says.patch[count:])
 
     def _how(self, quotes: Quotes) -> str:
         """What was measured, in words for who does not know the project."""

@@ -45,6 +45,11 @@ class Step:
     completes: str = ""
     name: str = ""
 
+    def saying(self, *more: str) -> Step:
+        """The same with more paragraphs in its message; an empty one is none."""
+        text = "\n\n".join(part for part in (self.words.text.strip(), *more) if part)
+        return replace(self, words=self.words.model_copy(update={"text": text}))
+
 
 def room(root: Path, file: Path) -> str:
     """The feature that a file of the project is of; empty for the frame's."""

@@ -209,20 +209,75 @@ def test_a_step_is_quoted_only_where_its_interval_excludes_1(
     assert "step dead (0.800)\n\nIn brackets: all of it" in letter
 
 
-def test_a_step_of_two_patches_has_its_figure_where_it_is_whole(
-    root: Path, pristine: Pristine
-) -> None:
-    keep_steps(root, share("dead", 0.8, 0.7, 0.9))
-    second = """
+TWICE = """
 [[upstream.patch]]
 words = { title = "freezer: more", text = "More." }
 steps = ["dead"]
 declare = [{ file = "include/linux/more.h", text = "int more;" }]
 [[upstream.edit]]"""
-    change(root, "\n[[upstream.edit]]", second)
+
+
+def test_a_step_of_two_patches_has_its_figure_where_it_is_whole(
+    root: Path, pristine: Pristine
+) -> None:
+    keep_steps(root, share("dead", 0.8, 0.7, 0.9))
+    change(root, "\n[[upstream.edit]]", TWICE)
     letter = letter_of(root, pristine)
     assert "+7 -0      step dead\n" in letter
     assert "+1 -0      step dead (0.800)\n" in letter
+
+
+def messages(root: Path, pristine: Pristine) -> list[str]:
+    """What each patch says of itself, its lines joined."""
+    mails = list(made(root, pristine).values())[1:]
+    return [" ".join(mail.split("\n---\n")[0].split()) for mail in mails]
+
+
+def test_a_patch_says_what_was_measured_of_its_steps(
+    root: Path, pristine: Pristine
+) -> None:
+    head = "What the step brings where it brings most: the whole to the whole without"
+    head += " it, below 1 is less with it (in executed instructions, medians of 6 boots"
+    keep_steps(root, share("other", 0.8, 0.7, 0.9))
+    assert messages(root, pristine)[0].endswith(" freezer: wait for it Why.")
+    keep_steps(root, share("dead", 0.3, 0.1, 1.4))
+    state = ", of a state of this code that is not known"
+    where = "the cover letter has all cases and the command)"
+    (said,) = messages(root, pristine)
+    wanted = f"{head}{state}; {where}: dead: no difference was shown"
+    assert said.endswith(f"Why. {wanted}")
+    more = share("dead", 0.6, 0.5, 0.7) | {"needed_by": ["odd", "even"]}
+    keep_steps(root, share("dead", 0.8, 0.7, 0.9), more)
+    (said,) = messages(root, pristine)
+    step = "dead, with odd and even on top of it: 0.600 +-17% (time, load)"
+    assert said.endswith(f"{where}: {step}")
+
+
+def test_what_a_patch_says_of_its_steps_has_the_state_of_the_code(
+    root: Path, pristine: Pristine
+) -> None:
+    keep_steps(root, share("dead", 0.8, 0.7, 0.9))
+    git(root, "init", "-q")
+    origin_of(root, STEPS, committed(root, "features"))
+    assert "6 boots; the cover letter" in messages(root, pristine)[0]
+    put(root / "features/freeze/kernel/kernel/lull/freeze/more.c", "int more;\n")
+    committed(root, "features")
+    said = "6 boots, of an earlier state of this code; the cover letter"
+    assert said in messages(root, pristine)[0]
+
+
+def test_the_patch_that_completes_a_step_has_its_figure_and_its_note(
+    root: Path, pristine: Pristine
+) -> None:
+    put(root / "features/freeze/notes.toml", NOTE)
+    keep_steps(root, share("dead", 0.8, 0.7, 0.9), share("more", 0.9, 0.8, 0.95))
+    change(root, "\n[[upstream.edit]]", TWICE.replace('["dead"]', '["dead", "more"]'))
+    first, second = messages(root, pristine)
+    assert "brings" not in first
+    assert "More. What each step brings where it brings most: the whole" in second
+    steps = "dead, with earlier patches: 0.800 +-13% (time, load) (1)"
+    steps += " more: 0.900 +-12% (time, load) (1)"
+    assert second.endswith(f"{steps} (1) {NOTE_TEXT}")
 
 
 def test_the_table_of_steps_is_of_the_series(root: Path, pristine: Pristine) -> None:
@@ -337,11 +392,12 @@ def test_what_is_promised_to_another_mode_is_not_of_the_series(
     assert "of all at load" not in letter and "It fails by others, too" in letter
 
 
-NOTE = """
+NOTE_TEXT = "It is made up, and so is all that is said of it in this test."
+NOTE = f"""
 [[notes]]
 workload = "load"
 metric = "time"
-text = "It is made up, and so is all that is said of it in this test."
+text = "{NOTE_TEXT}"
 """
 
 
