@@ -34,12 +34,15 @@ def nix(
     """A list for ``boot.kernelPatches``; ``patches`` are files beside it."""
     lines = ["["]
     for patch, name in zip(patches, ("", *names), strict=True):
+        wanted = options(name, entries)
         lines += [
             "  {",
             f'    name = "lull{"-" if name else ""}{name}";',
             f"    patch = ./{patch};",
+            # The compiler for it goes by this, and not by the option.
+            *(["    features.rust = false;"] if wanted.get("RUST") == "n" else []),
             "    extraConfig = ''",
-            *(f"      {_asked(s, v)}" for s, v in options(name, entries).items()),
+            *(f"      {_asked(s, v)}" for s, v in wanted.items()),
             "    '';",
             "  }",
         ]

@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 
 from lull.errors import LabError, UsageError
+from lull.host.files import repo_root
 from lull.kernels.inputs import gather
 from lull.kernels.workspace import plan_changes, reader
 from lull.model import Arm
 from lull.series import assemble
-from lull.series.assemble import Reader, files, order, planner, prove
+from lull.series.assemble import Reader, entries, files, order, planner, prove
+from lull.series.distro import nix
 from lull.series.mails import NOBODY
 from lull.series.pristine import Pristine
 from tests.series.made import HOOK, am, checkout, contents, patch, project, put, tree
@@ -102,6 +104,14 @@ def test_what_a_feature_needs_of_another_comes_with_it(
     ]
     assert "# CONFIG_SMC is not set\n" in found["lull.config"]
     assert "      SMC? n\n" in found["lull.nix"]
+
+
+def test_nixos_is_told_of_rust_by_what_its_compiler_goes_by() -> None:
+    """nixpkgs has it on from 6.12 where it can, and then it would be no answer."""
+    found = nix(["0001-lull.patch", "0002-zfree.patch"], ["zfree"], entries(repo_root()))
+    frame, feature = found.split("  }\n  {\n")
+    assert "rust" not in frame.lower()
+    assert "    features.rust = false;\n" in feature and "RUST? n\n" in feature
 
 
 def test_the_steps_are_the_hooks_with_what_they_include_then_the_rest(
