@@ -108,7 +108,9 @@ def test_what_a_feature_needs_of_another_comes_with_it(
 
 def test_nixos_is_told_of_rust_by_what_its_compiler_goes_by() -> None:
     """nixpkgs has it on from 6.12 where it can, and then it would be no answer."""
-    found = nix(["0001-lull.patch", "0002-zfree.patch"], ["zfree"], entries(repo_root()))
+    found = nix(
+        ["0001-lull.patch", "0002-zfree.patch"], ["zfree"], entries(repo_root())
+    )
     frame, feature = found.split("  }\n  {\n")
     assert "rust" not in frame.lower()
     assert "    features.rust = false;\n" in feature and "RUST? n\n" in feature
