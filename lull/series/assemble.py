@@ -22,7 +22,14 @@ from lull.page.origin import figures_of
 from lull.report.compare import read as read_run
 from lull.series import distro, mails, stages, upstream
 from lull.series.description import Entry, load
-from lull.series.figures import Measured, Quotes, evidence, footnotes, kept_of
+from lull.series.figures import (
+    Measured,
+    Quotes,
+    evidence,
+    footnotes,
+    kept_of,
+    promised_to_stock,
+)
 from lull.series.history import changed_since
 from lull.series.letter import Letter, address
 from lull.series.pristine import Pristine
@@ -222,7 +229,8 @@ def _with_evidence(step: stages.Step, root: Path) -> stages.Step:
         return step
     feature = find_feature(step.completes, root)
     marks = Marks()
-    said = evidence(feature, notes_of(feature, room(feature, root)), marks)
+    notes = notes_of(feature, room(feature, root))
+    said = evidence(feature, notes, marks, promised_to_stock(feature))
     return step.saying(said, footnotes(marks))
 
 

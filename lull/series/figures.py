@@ -196,10 +196,8 @@ class Quotes:
 
     def evidence(self) -> str:
         """What is promised of the series, and held by a command."""
-        held = promised(self.feature)
+        held = promised_to_stock(self.feature)
         mine = [item for item in held if not self._left_out(item)]
-        # Other modes are there to compare with: nobody who has the series has them.
-        mine = [item for item in mine if item.absolute or item.to == STOCK]
         return evidence(self.feature, self.notes, self.marks, mine)
 
     def footnotes(self) -> str:
@@ -293,6 +291,12 @@ def promised(feature: Feature) -> list[Expectation]:
     return [e for e in feature.expectations if e.mode == LULL and not e.control]
 
 
+def promised_to_stock(feature: Feature) -> list[Expectation]:
+    """Without what it is held to in other modes: these are there to compare with, and
+    who has a series has none of them."""
+    return [e for e in promised(feature) if e.absolute or e.to == STOCK]
+
+
 def evidence(
     feature: Feature,
     notes: Sequence[Note],
@@ -311,9 +315,8 @@ def evidence(
         text = f"{_promise(item)}{marks.mark(feature, item, notes)}"
         lines += wrap(text, "  ", "    ")
     if len(held) < len(known):
-        said = "It fails by others, too, which are not of this series alone:"
-        others = "those to modes, or of cases, that are not in this letter."
-        lines += wrap(f"{said} {others}")
+        said = "It fails by others, too: those to modes, or of cases, that are not"
+        lines += wrap(f"{said} quoted here.")
     return "\n".join(lines)
 
 

@@ -425,6 +425,19 @@ def test_the_patch_of_a_feature_has_the_note_too(
     assert "(insn) (1)\n\n(1) It is made up" in text
 
 
+def test_nor_is_it_of_the_patch_of_a_feature(root: Path, pristine: Pristine) -> None:
+    says = root / "features/freeze/feature.toml"
+    text = says.read_text()
+    text = text.replace('text = "s" },', 'text = "s" }, { name = "all", text = "a" },')
+    put(says, text.replace("max = 0.5", 'max = 0.5\nto = "all"'))
+    wanted = order(["freeze"], BASE, Reader.DISTRO, root)
+    steps = assemble.planner(wanted, root)(pristine.read)
+    found = assemble.files(wanted, steps, pristine, root)
+    text = found["0002-lull-freeze.patch"].decode()
+    assert "Evidence: lull run freeze --check measures it.\n" in text
+    assert "of all at load" not in text
+
+
 def test_what_is_promised_has_its_workload(root: Path) -> None:
     """Two of them may differ by nothing else, and none is lost."""
     feature = find_feature("freeze", root)
