@@ -108,6 +108,9 @@ class Patch(Record):
     #: Before anything is settled, and after; in all files, from here on.
     first: tuple[Edit, ...] = ()
     edit: tuple[Edit, ...] = ()
+    #: What it was before this patch, made of what it is with it: of files that later
+    #: patches change, theirs have been made undone first. Settled after that.
+    before: tuple[Edit, ...] = ()
 
 
 class Upstream(Record):

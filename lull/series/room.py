@@ -78,6 +78,7 @@ class Sources:
     overlay: Mapping[str, Path]
     says: Upstream
     patches: Sequence[Patch]  #: so far
+    later: Sequence[Patch]
     used: set[object]
 
     def text(self, path: str) -> str:
@@ -103,7 +104,8 @@ class Sources:
             self.used.add(said)
             text = text[:start] + said.text.lstrip("\n") + text[end:]
         of_patches = (edit for patch in self.patches for edit in patch.first)
-        for edit in (*of_patches, *self.says.first):
+        undone = (edit for patch in reversed(self.later) for edit in patch.before)
+        for edit in (*of_patches, *self.says.first, *undone):
             if edit.file == path and edit.old in text:
                 if text.count(edit.old) != 1:
                     raise LabError(

@@ -140,7 +140,7 @@ def steps(room: Room, read: Read) -> list[Step]:
             raise room.unfit(f"there is nothing in the patch {words.title!r}")
         before |= changes
         done.append(Step(words, changes))
-    of_patches = (edit for patch in room.says.patch for edit in patch.first)
+    of_patches = (e for patch in room.says.patch for e in (*patch.first, *patch.before))
     for said in (*of_patches, *room.says.first, *room.says.edit):
         if said not in used:
             raise room.unfit(f"there is nothing to replace: {said.old!r}")
@@ -188,7 +188,7 @@ def _tree(room: Room, count: int, read: Read, used: set[object]) -> dict[str, Ch
     )
     stems = {hook for patch in so_far for hook in patch.hooks}
     hooks = [*room.below, *(hook for hook in room.hooks if hook.stem in stems)]
-    sources = Sources(room.name, room.overlay, room.says, so_far, used)
+    sources = Sources(room.name, room.overlay, room.says, so_far, later, used)
     texts = {
         path: settled(path, sources.first(path, text), sources, known)
         for path, text in hooked(hooks, read, room.overlay).items()

@@ -88,6 +88,44 @@ def test_what_nobody_needs_yet_comes_with_who_needs_it(
     assert "+static void freezer_more(void)\n+{\n+}\n" in second
 
 
+BEFORE = """
+[[upstream.patch]]
+words = { title = "freezer: wait late", text = "Why late." }
+[[upstream.patch.before]]
+file = "kernel/lull_near.h"
+old = "	late();"
+new = "	early();"
+[[upstream.patch]]
+words = { title = "freezer: wait later", text = "Why later." }
+[[upstream.patch.before]]
+file = "kernel/lull_near.h"
+old = "	lull_freeze_count(FREEZE_WAITS, 1);"
+new = "	late();"
+[[upstream.edit]]"""
+
+
+def test_what_was_there_before_a_patch_is_undone_from_the_last(
+    root: Path, pristine: Pristine
+) -> None:
+    change(root, "\n[[upstream.edit]]", BEFORE)
+    _, *mails = made(root, pristine).values()
+    changed = [
+        [line for line in mail.split("\n") if re.match(r"[-+]\t\w*\(\);", line)]
+        for mail in mails
+    ]
+    assert changed == [
+        ["+\tearly();", "+\tfreezer_wait();"],
+        ["-\tearly();", "+\tlate();"],
+        ["-\tlate();"],
+    ]
+    more = (
+        '[[upstream.patch.before]]\nfile = "kernel/lull_near.h"\nold = "no"\nnew = ""'
+    )
+    change(root, "[[upstream.edit]]", f"{more}\n[[upstream.edit]]")
+    with pytest.raises(LabError, match="nothing to replace: 'no'"):
+        made(root, pristine)
+
+
 TAKES = """
 [[upstream.patch]]
 words = {{ title = "freezer: more", text = "More." }}
