@@ -8,6 +8,7 @@ something was (``lull.series.evaluate``).
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from lull.errors import LabError
 
@@ -21,6 +22,7 @@ _COMMENT = re.compile(
 _OPEN, _CLOSE = "([{", ")]}"
 
 
+@lru_cache(maxsize=64)
 def code_only(text: str) -> str:
     """The same text with blanks for what is in comments and strings."""
 
