@@ -64,8 +64,7 @@ static void find_must_resume(const struct tree *tree, const bool *direct, bool *
 			tell_superiors(&tree->nodes[i], must, set);
 }
 
-/* The first time is when a device is made, where it has no runtime PM. */
-static bool is_depth_wrong(const struct node *node)
+bool verify_is_depth_wrong(const struct node *node)
 {
 	return node->state.there &&
 	       node->state.disable_depth != !is_marked(node, RUNTIME);
@@ -85,7 +84,7 @@ static void verify_node(const struct node *node, bool direct, bool must, struct 
 	}
 	/* Of a device that stayed asleep must_resume says nothing. */
 	f->flags += !state->there || state->direct_complete != direct ||
-		    (!direct && state->must_resume != must) || is_depth_wrong(node);
+		    (!direct && state->must_resume != must) || verify_is_depth_wrong(node);
 }
 
 void verify_whole(const struct tree *tree, struct faults *f)
@@ -126,7 +125,7 @@ void verify_aborted(const struct tree *tree, struct faults *f)
 	for (unsigned int i = 0; i < tree->n; i++) {
 		for (int down = SUSPEND; down <= SUSPEND_NOIRQ; down++)
 			verify_pair(&tree->nodes[i], down, f);
-		f->flags += is_depth_wrong(&tree->nodes[i]);
+		f->flags += verify_is_depth_wrong(&tree->nodes[i]);
 	}
 }
 

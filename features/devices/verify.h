@@ -31,6 +31,12 @@ void verify_torn(const struct tree *tree, struct faults *f);
 /* With /sys/power/pm_async off: one after the other in the order of the list. */
 void verify_serial(const struct tree *tree, struct faults *f);
 
+/*
+ * By what tree_state() has read: is runtime PM disabled once too often, or too seldom?
+ * The first time is when a device is made, where it has no runtime PM.
+ */
+bool verify_is_depth_wrong(const struct node *node);
+
 bool verify_good(const struct faults *f);
 
 #endif

@@ -38,6 +38,8 @@ struct scene {
 	enum phase in;
 	/* Who is resumed if it was suspended, as bits. */
 	unsigned int awake;
+	/* Whose runtime PM is in the end as it was, as bits. */
+	unsigned int enabled;
 	/* A device, if any, and its parent in the end; and who has no supplier any more. */
 	unsigned int moved, below, parted;
 };
@@ -343,6 +345,18 @@ static const struct scene scenes[] = {
 		.after = { 1, 0 },
 		.in = RESUME,
 	},
+	/*
+	 * d0 is left as it is, but for runtime PM, which is disabled early in the phase in
+	 * which d1 moves it away. Stock has not come to it by then.
+	 */
+	{
+		.name = "disabled",
+		.text = "device d0 async direct suspend=0 suspend_late=0 resume=0\n"
+			"device d1 suspend=0 suspend_late=300000 resume=0\n",
+		.event = "d1 suspend_late move 0",
+		.called = { 0, DOWN | LATE | UP },
+		.enabled = 1,
+	},
 	/* d2 moves d0 away, and then back to where the walk has yet to come. */
 	{
 		.name = "back",
@@ -494,6 +508,8 @@ static void compare(const struct scene *scene, struct faults *f)
 		f->missing += scene->awake & (1u << i) &&
 			      tree.nodes[i].done[SUSPEND].count &&
 			      !tree.nodes[i].done[RESUME].count;
+		f->flags += scene->enabled & (1u << i) &&
+			    verify_is_depth_wrong(&tree.nodes[i]);
 	}
 	f->early += comes_before(&tree.nodes[scene->after[0]].done[scene->in],
 				 &tree.nodes[scene->after[1]].done[scene->in]);
@@ -515,9 +531,10 @@ static int midway_round(const struct job_case *c, const char *mode, struct sampl
 	verify_torn(&tree, &f);
 	compare(scene, &f);
 	snprintf(text, sizeof(text),
-		 "%s, %s: %u callbacks early, %u twice, %u missing, %u wrong, %u requests lost, "
-		 "errno %d",
-		 mode, scene->name, f.early, f.twice, f.missing, f.wrong, unserved, cycle.error);
+		 "%s, %s: %u callbacks early, %u twice, %u missing, %u wrong, %u left disabled, "
+		 "%u requests lost, errno %d",
+		 mode, scene->name, f.early, f.twice, f.missing, f.wrong, f.flags, unserved,
+		 cycle.error);
 	if (report_check(c, job_param(c, "name"),
 			 verify_good(&f) && !unserved && cycle.error == scene->error, text) < 0)
 		return -1;

@@ -84,6 +84,8 @@ static struct {
 	enum lull_devices_mode mode;
 	/* What a device's claim is while nobody handles it; a multiple of 4. */
 	unsigned int free;
+	/* What that was in the phase of late suspend which has yet to be undone, or 0. */
+	unsigned int late;
 	/* Async devices that nobody handles yet; a hint. */
 	atomic_t unclaimed;
 	/* Those of LULL_ROOM. */
@@ -233,7 +235,11 @@ static void lull_one_more(struct device *superior, void *arg)
 
 	if (lull_are_sync(dev, superior))
 		return;
-	/* Behind it in the list, against the order: it is waited for all the same. */
+	/*
+	 * Behind it in the list, against the order. Stock handles both in the order of the
+	 * list, and if the superior is sync it does not wait for @dev here, either: to wait
+	 * could be for one that the walk comes to after that.
+	 */
 	if (!lull_in_phase(superior)) {
 		dev->power.lull.alone = false;
 		return;
