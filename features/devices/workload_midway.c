@@ -46,6 +46,7 @@ struct scene {
 
 #define DOWN (1u << SUSPEND)
 #define LATE (1u << SUSPEND_LATE)
+#define NOIRQ (1u << SUSPEND_NOIRQ)
 #define EARLY (1u << RESUME_EARLY)
 #define UP (1u << RESUME)
 
@@ -355,6 +356,15 @@ static const struct scene scenes[] = {
 			"device d1 suspend=0 suspend_late=300000 resume=0\n",
 		.event = "d1 suspend_late move 0",
 		.called = { 0, DOWN | LATE | UP },
+		.enabled = 1,
+	},
+	/* The same in the phase after that. Stock leaves it disabled. */
+	{
+		.name = "disabled-noirq",
+		.text = "device d0 async direct suspend=0 suspend_late=0 resume=0\n"
+			"device d1 suspend=0 suspend_noirq=300000 resume=0\n",
+		.event = "d1 suspend_noirq move 0",
+		.called = { 0, DOWN | NOIRQ | UP },
 		.enabled = 1,
 	},
 	/* d2 moves d0 away, and then back to where the walk has yet to come. */

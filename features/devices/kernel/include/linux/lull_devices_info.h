@@ -18,10 +18,12 @@
  * @alone: sync: all it comes after are, too, or had ended; async: all had
  * @left: an error has kept device_suspend_late() from it: device_resume_early()
  *	has nothing to undo
+ * @disabled: device_suspend_late() has disabled its runtime PM, and nobody has enabled
+ *	it since
  * @passed: the walk has come to it, and left it to who will have started it
  *
- * Several CPUs write these at once, each in one access of a whole word: they
- * share no word with any of the bit fields around them.
+ * Several CPUs write these at once, each in one access: none is a bit field, nor
+ * shares a word with one of those around them.
  */
 struct lull_dpm {
 #ifdef CONFIG_LULL_DEVICES
@@ -33,6 +35,7 @@ struct lull_dpm {
 	bool async;
 	bool alone;
 	bool left;
+	bool disabled;
 	bool passed;
 #endif
 };

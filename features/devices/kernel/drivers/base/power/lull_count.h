@@ -84,8 +84,6 @@ static struct {
 	enum lull_devices_mode mode;
 	/* What a device's claim is while nobody handles it; a multiple of 4. */
 	unsigned int free;
-	/* What that was in the phase of late suspend which has yet to be undone, or 0. */
-	unsigned int late;
 	/* Async devices that nobody handles yet; a hint. */
 	atomic_t unclaimed;
 	/* Those of LULL_ROOM. */
@@ -98,10 +96,6 @@ static struct {
 
 /* The walk, while it waits for others to start. */
 static DECLARE_WAIT_QUEUE_HEAD(lull_walker);
-
-static_assert(sizeof_field(struct lull_dpm, claim) >= sizeof(u32) &&
-	      sizeof_field(struct lull_dpm, missing) >= sizeof(u32),
-	      "fields that several CPUs write need words of their own");
 
 /* It stays so: nobody changes the flag of a device that is prepared. */
 static bool lull_may_be_async(struct device *dev)
@@ -236,9 +230,9 @@ static void lull_one_more(struct device *superior, void *arg)
 	if (lull_are_sync(dev, superior))
 		return;
 	/*
-	 * Behind it in the list, against the order. Stock handles both in the order of the
-	 * list, and if the superior is sync it does not wait for @dev here, either: to wait
-	 * could be for one that the walk comes to after that.
+	 * In no phase, or behind it in the list, against the order: it is counted by nobody.
+	 * Down, who is not alone waits for it, which may be for good: the walk of stock would
+	 * have come to the superior first.
 	 */
 	if (!lull_in_phase(superior)) {
 		dev->power.lull.alone = false;

@@ -452,27 +452,30 @@ static void lull_walk_list(void)
 	}
 }
 
-/*
- * Has device_suspend_late() disabled runtime PM of @dev, and nobody enabled it since? It
- * does so also for those that it leaves as they are, and whom stock may not have come to.
- */
-static bool lull_is_disabled(struct device *dev)
-{
-	return lull_walk.late && !dev->power.lull.left &&
-	       READ_ONCE(dev->power.lull.claim) == (lull_walk.late | 1);
-}
-
 static bool lull_is_asleep(struct device *dev, enum lull_devices_phase nr)
 {
 	const struct dev_pm_info *power = &dev->power;
 
-	if (nr == LULL_DEVICES_RESUME_EARLY && lull_is_disabled(dev))
-		return true;
 	/* One that was added meanwhile has bits in that word, too, which its driver writes. */
 	return data_race(nr == LULL_DEVICES_RESUME_NOIRQ ?
 			 power->is_noirq_suspended || power->is_late_suspended :
 			 nr == LULL_DEVICES_RESUME_EARLY ? power->is_late_suspended :
 							   power->is_suspended);
+}
+
+/*
+ * With dpm_list_mtx, before the early phase, which has @dev not in it: of who is left as it
+ * is device_suspend_late() has disabled runtime PM, and called nothing. It may have done so
+ * before the walk came to @dev.
+ */
+static void lull_enable(struct device *dev)
+{
+	if (!dev->power.lull.disabled || !lull_devices_guarded(LULL_DEVICES_ENABLED))
+		return;
+	pm_runtime_enable(dev);
+	dev->power.lull.disabled = false;
+	/* Not once more, if it is moved to where the walk comes to it. */
+	dev->power.lull.left = true;
 }
 
 /*
@@ -488,8 +491,11 @@ static bool lull_enter_moved(enum lull_devices_phase nr)
 	if (lull_walk.phase->down || !lull_devices_guarded(LULL_DEVICES_MOVED))
 		return false;
 	list_for_each_entry(dev, &dpm_list, power.entry) {
-		if (!lull_is_asleep(dev, nr))
+		if (!lull_is_asleep(dev, nr)) {
+			if (nr == LULL_DEVICES_RESUME_EARLY)
+				lull_enable(dev);
 			continue;
+		}
 		lull_enter(dev, true);
 		found = true;
 	}
@@ -539,11 +545,7 @@ void __lull_devices_walk(enum lull_devices_phase nr)
 	WRITE_ONCE(lull_has_moved, false);
 	WRITE_ONCE(lull_ever_moved, false);
 	lull_walking = true;
-	if (nr == LULL_DEVICES_SUSPEND_LATE)
-		lull_walk.late = lull_walk.free;
 	moved = lull_enter_moved(nr);
-	if (nr == LULL_DEVICES_RESUME_EARLY)
-		lull_walk.late = 0;
 	lull_enter_all(&async);
 	if (moved)
 		lull_start_moved();

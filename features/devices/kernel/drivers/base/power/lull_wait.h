@@ -105,6 +105,7 @@ static inline bool lull_leaves_alone(struct device *dev, int error)
 {
 	dev->power.lull.left = lull_is_on() && error &&
 			       lull_devices_guarded(LULL_DEVICES_REQUESTS);
+	dev->power.lull.disabled = !dev->power.lull.left;
 	return dev->power.lull.left;
 }
 
@@ -114,6 +115,7 @@ static inline bool lull_was_left_alone(struct device *dev)
 	bool left = dev->power.lull.left;
 
 	dev->power.lull.left = false;
+	dev->power.lull.disabled = false;
 	return left;
 }
 
