@@ -79,6 +79,8 @@ static bool take_slot(struct swap_info_struct *si, unsigned long offset)
 
 	spin_lock(&ci->lock);
 	ours = si->swap_map[offset] == SWAP_HAS_CACHE;
+	/* Neither free nor the cache's: as wrong as in swap_entry_range_free(). */
+	VM_WARN_ON_ONCE(!ours && si->swap_map[offset]);
 	if (likely(ours)) {
 		si->swap_map[offset] = 0;
 		dec_cluster_info_page(si, ci, 1);

@@ -15,7 +15,7 @@
 /* As many as the field `class` of struct zspage has. */
 #define OBJ_CLASS_BITS	(CLASS_BITS + 1)
 
-/* 32 bits have no room for it, and keep the lock. */
+/* 32 bits have no room for it, nor have PFNs of 64: these keep the lock. */
 #define OBJ_HAS_CLASS	(IS_ENABLED(CONFIG_LULL_ZFREE) && \
 			 OBJ_NR_BITS + OBJ_CLASS_BITS <= OBJ_INDEX_BITS)
 #define OBJ_CLASS_SHIFT	(OBJ_HAS_CLASS ? OBJ_INDEX_BITS - OBJ_CLASS_BITS : \
