@@ -358,7 +358,19 @@ static const struct scene scenes[] = {
 		.called = { 0, DOWN | LATE | UP },
 		.enabled = 1,
 	},
-	/* The same in the phase after that. Stock leaves it disabled. */
+	/*
+	 * d1 moves d0 to where the next phase comes to it, and this one does not: nothing is
+	 * disabled that the way up would enable. Stock enables it.
+	 */
+	{
+		.name = "past",
+		.text = "device d0 suspend=0 suspend_late=0 resume=0\n"
+			"device d1 suspend=0 suspend_late=0 resume=0\n",
+		.event = "d1 suspend_late adopt 0 1",
+		.called = { DOWN | UP, DOWN | LATE | UP },
+		.enabled = 1,
+	},
+	/* As "disabled" in the phase after that. Stock leaves it disabled. */
 	{
 		.name = "disabled-noirq",
 		.text = "device d0 async direct suspend=0 suspend_late=0 resume=0\n"
@@ -541,8 +553,8 @@ static int midway_round(const struct job_case *c, const char *mode, struct sampl
 	verify_torn(&tree, &f);
 	compare(scene, &f);
 	snprintf(text, sizeof(text),
-		 "%s, %s: %u callbacks early, %u twice, %u missing, %u wrong, %u left disabled, "
-		 "%u requests lost, errno %d",
+		 "%s, %s: %u callbacks early, %u twice, %u missing, %u wrong, "
+		 "%u with other runtime PM, %u requests lost, errno %d",
 		 mode, scene->name, f.early, f.twice, f.missing, f.wrong, f.flags, unserved,
 		 cycle.error);
 	if (report_check(c, job_param(c, "name"),

@@ -474,8 +474,6 @@ static void lull_enable(struct device *dev)
 		return;
 	pm_runtime_enable(dev);
 	dev->power.lull.disabled = false;
-	/* Not once more, if it is moved to where the walk comes to it. */
-	dev->power.lull.left = true;
 }
 
 /*

@@ -105,14 +105,18 @@ static inline bool lull_leaves_alone(struct device *dev, int error)
 {
 	dev->power.lull.left = lull_is_on() && error &&
 			       lull_devices_guarded(LULL_DEVICES_REQUESTS);
-	dev->power.lull.disabled = !dev->power.lull.left;
+	if (!dev->power.lull.left)
+		dev->power.lull.disabled = true;
 	return dev->power.lull.left;
 }
 
-/* Once, and in every mode: it may have been switched since. */
+/*
+ * Once, and in every mode: it may have been switched since. Stock enables who was moved to
+ * where the walk of this phase comes to it, and that of the late one had not.
+ */
 static inline bool lull_was_left_alone(struct device *dev)
 {
-	bool left = dev->power.lull.left;
+	bool left = lull_is_on() ? !dev->power.lull.disabled : dev->power.lull.left;
 
 	dev->power.lull.left = false;
 	dev->power.lull.disabled = false;
