@@ -53,6 +53,8 @@ HELP = "--min-conf-desc-length=3"
 #: checkpatch knows none of them: a new one has to be looked up before it comes here.
 COMMITS = ("1ed1328792ff", "c511851de162", "d59cfc09c32a")
 NO_HISTORY = re.compile(rf"Unknown commit id '({'|'.join(COMMITS)})'")
+#: Without these what devices' series mends in kexec is no code.
+MENDED = "CONFIG_KEXEC=y\nCONFIG_KEXEC_JUMP=y"
 #: A name of the kernel's own that a line has to say.
 THEIRS = re.compile(r"Avoid CamelCase: <Resume_devices>$")
 
@@ -226,7 +228,7 @@ def test_upstream_it_compiles_after_each_patch(
     with stamp(kernel_parts(Arm.LULL, *ME, *_says())) as new:
         if new:
             series = planned(pristine, (name,), Reader.UPSTREAM)
-            compile_each(series, pristine, tmp_path, name)
+            compile_each(series, pristine, tmp_path, name, MENDED)
 
 
 @contextmanager
