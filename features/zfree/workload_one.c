@@ -39,7 +39,7 @@ static double go_out(const struct job_case *c, struct sample *s)
 	count = (double)(pages.bytes / PAGE_BYTES);
 	perturb_phase();
 	begin = now_ns();
-	if (layout_out(&pages, job_param(c, "slots")) < 0)
+	if (layout_out(&pages, &zram, job_param(c, "slots")) < 0)
 		return 0;
 	sample_add(s, "swapout_page", (double)(now_ns() - begin) / count);
 	if (layout_measure(&pages, s) < 0)

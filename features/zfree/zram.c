@@ -14,6 +14,9 @@
 #include "zram_swap.h"
 
 #define ZSWAP "/sys/module/zswap/parameters/"
+/* SWAP_CLUSTER_COLS clusters of 2 MB: mm/swapfile.c spreads those of a larger area. */
+#define ORDERED_MB 64
+#define ORDERED_SPARE_MB 8
 
 void zram_device(char *path, size_t size, const struct zram *zram)
 {
@@ -84,6 +87,18 @@ int zram_start_for(struct zram *zram, const struct job_case *c, uint64_t mb)
 	if (job_number(c, "zswap") && zswap_start(options.algorithm) < 0)
 		return -1;
 	return zram_start(zram, &options);
+}
+
+int zram_in_order(struct zram *zram, uint64_t mb)
+{
+	if (mb > ORDERED_MB - ORDERED_SPARE_MB)
+		return fail(STATUS_USAGE, "mb", "at most %d where slots=shifted",
+			    ORDERED_MB - ORDERED_SPARE_MB);
+	if (zram_swap_off(zram) < 0 ||
+	    zram_swap_begin(zram->number, ORDERED_MB << 20) < 0)
+		return -1;
+	zram->swaps = true;
+	return 0;
 }
 
 int zram_swap_off(struct zram *zram)

@@ -44,6 +44,14 @@ int zram_set(const struct zram *zram, const char *name, const char *value);
 int zram_start_for(struct zram *zram, const struct job_case *c, uint64_t mb);
 /* zswap for what goes out from now on, until the probe ends. */
 int zswap_start(const char *algorithm);
+/*
+ * Swap anew, on an area that gives its clusters one after the other, from one of chance
+ * around to the one before it: those that were used come as they were freed, and those of a
+ * larger area are interleaved from the beginning. Room for `mb`, and for what the caches of
+ * slots hold where few threads page out; -1 with fail() called, also where that is more
+ * than such an area has.
+ */
+int zram_in_order(struct zram *zram, uint64_t mb);
 /* Everything comes back into memory, or is freed. */
 int zram_swap_off(struct zram *zram);
 /* Swap off, reset, remove; what remains of a failed start, too. */
