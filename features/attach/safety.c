@@ -17,6 +17,8 @@
 #define SWITCH "/sys/module/lull/parameters/attach"
 #define EMPTY_MS 10000
 #define EXACT_MS 5000
+/* So many times more operations, until what goes on beside them has been met. */
+#define PATIENCE 5
 
 static pid_t switcher;
 
@@ -44,6 +46,7 @@ int safety_start(const struct job_case *c)
 
 void safety_stop(void)
 {
+	unrest_stop();
 	crew_end(&switcher);
 	groups_stop();
 }
@@ -107,6 +110,11 @@ int safety_move(const struct cgroup *to, const char *file, pid_t pid)
 	snprintf(text, sizeof(text), "%d", pid);
 	n = group_write(to, file, text);
 	return n < 0 ? (int)-n : 0;
+}
+
+bool safety_goes_on(uint64_t done, uint64_t n, bool met)
+{
+	return done < n || (!(met && unrest_enough()) && done < n * PATIENCE);
 }
 
 unsigned int safety_lines(const struct cgroup *cg, const char *file)

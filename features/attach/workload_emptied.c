@@ -70,10 +70,10 @@ static int remove_soon(const struct cgroup *cg)
 
 static int emptied_round(const struct job_case *c, const char *mode, struct sample *s)
 {
-	uint64_t moves = job_number(c, "moves"), at_rest;
+	uint64_t moves = job_number(c, "moves"), i, at_rest;
 	struct cgroup cg[2];
-	char text[200];
-	int status = 0;
+	char text[450];
+	int status = 0, ret;
 
 	(void)s;
 	memset(shared, 0, sizeof(*shared));
@@ -82,10 +82,13 @@ static int emptied_round(const struct job_case *c, const char *mode, struct samp
 	forker = safety_fork(forker_main);
 	if (forker < 0 || safety_move(&cg[0], "cgroup.procs", forker))
 		return fail(STATUS_FAILED, cg[0].path, "cannot move to it");
-	for (uint64_t i = 1; i <= moves; i++) {
-		struct cgroup *from = &cg[(i + 1) & 1], *to = &cg[i & 1];
+	if (unrest_start(c) < 0)
+		return -1;
+	for (i = 0; safety_goes_on(i, moves, true);) {
+		struct cgroup *from = &cg[i & 1], *to = &cg[(i + 1) & 1];
 		char name[32];
 
+		i++;
 		snprintf(name, sizeof(name), "here-%" PRIu64, i);
 		if (group_mkdir(to, groups_top(), name))
 			return fail(STATUS_FAILED, to->path, "%s", strerror(errno));
@@ -93,21 +96,24 @@ static int emptied_round(const struct job_case *c, const char *mode, struct samp
 			return fail(STATUS_FAILED, to->path, "cannot move to it");
 		if (remove_soon(from) < 0 || check_interrupted() < 0)
 			return -1;
+		unrest_step();
 	}
 	shared->stop = 1;
 	waitpid(forker, &status, 0);
 	forker = 0;
 	if (!shared->forks)
 		return fail(STATUS_UNMET, "emptied", "nobody was forked");
-	at_rest = group_number(&cg[moves & 1], "pids.current", 99);
+	at_rest = group_number(&cg[i & 1], "pids.current", 99);
 	snprintf(text, sizeof(text),
 		 "%s: %" PRIu64 " moves, %" PRIu64 " forks, %" PRIu64
-		 " children in a removed cgroup, pids.current %" PRIu64 ", status %d",
-		 mode, moves, (uint64_t)shared->forks, (uint64_t)shared->deleted, at_rest, status);
+		 " children in a removed cgroup, pids.current %" PRIu64 ", status %d%s",
+		 mode, i, (uint64_t)shared->forks, (uint64_t)shared->deleted, at_rest, status,
+		 unrest_text());
 	/* First what is to be told: of a child that is lost, the cgroup stays. */
-	if (report_check(c, "CG3", !shared->deleted && !at_rest && !status, text) < 0)
-		return -1;
-	return shared->deleted || at_rest || status ? 0 : remove_soon(&cg[moves & 1]);
+	ret = report_check(c, "CG3", !shared->deleted && !at_rest && !status, text);
+	if (!ret && !shared->deleted && !at_rest && !status)
+		ret = remove_soon(&cg[i & 1]);
+	return unrest_end(ret);
 }
 
 static void emptied_teardown(void)
@@ -118,6 +124,7 @@ static void emptied_teardown(void)
 
 static const struct workload_param emptied_params[] = {
 	{ "moves", "200" },
+	UNREST_PARAMS,
 	SAFETY_PARAMS,
 	{ 0 },
 };

@@ -85,16 +85,16 @@ static int execs_round(const struct job_case *c, const char *mode, struct sample
 	uint64_t moves = job_number(c, "moves"), i, behind = 0, again = 0, before, most = 0;
 	bool v1 = job_number(c, "v1");
 	int error = 0, status = 0;
-	char text[250];
+	char text[500];
 
 	(void)s;
 	if (lull_stats_clear("attach") < 0)
 		return -1;
 	process = safety_fork(exec_again);
-	if (process < 0)
+	if (process < 0 || unrest_start(c) < 0)
 		return -1;
 	sleep_ms(20);
-	for (i = 0; i < moves && !error && check_interrupted() == 0; i++) {
+	for (i = 0; safety_goes_on(i, moves, true) && !error && check_interrupted() == 0; i++) {
 		before = again;
 		error = safety_move(&groups[i & 1], "cgroup.procs", process);
 		again = lull_stat("attach", "again");
@@ -103,6 +103,7 @@ static int execs_round(const struct job_case *c, const char *mode, struct sample
 			behind += !has_moved(&groups[(i + 1) & 1], &groups[i & 1], v1);
 		if (behind)
 			break;
+		unrest_step();
 	}
 	/* The dead are moved without an error, too. */
 	if (waitpid(process, &status, WNOHANG) == process) {
@@ -119,9 +120,10 @@ static int execs_round(const struct job_case *c, const char *mode, struct sample
 	snprintf(text, sizeof(text),
 		 "%s: %" PRIu64 " moves of a process that executes, %" PRIu64
 		 " looked up again, %" PRIu64 " in one write, %" PRIu64
-		 " times not moved, errno %d, status %x",
-		 mode, i, again, most, behind, error, (unsigned int)status);
-	return report_check(c, "CG4", i == moves && !behind && !error && most <= TRIES_MAX, text);
+		 " times not moved, errno %d, status %x%s",
+		 mode, i, again, most, behind, error, (unsigned int)status, unrest_text());
+	return unrest_end(report_check(
+		c, "CG4", i >= moves && !behind && !error && most <= TRIES_MAX, text));
 }
 
 static void execs_teardown(void)
@@ -133,6 +135,7 @@ static void execs_teardown(void)
 static const struct workload_param execs_params[] = {
 	{ "moves", "200" },
 	{ "lose", "0" },
+	UNREST_PARAMS,
 	SAFETY_PARAMS,
 	{ 0 },
 };

@@ -71,7 +71,7 @@ static int hierarchy_round(const struct job_case *c, const char *mode, struct sa
 {
 	uint64_t cycles = job_number(c, "cycles"), i, wrong = 0, says = 0;
 	unsigned int there = 0;
-	char text[200];
+	char text[450];
 
 	(void)s;
 	memset(shared, 0, sizeof(*shared));
@@ -80,7 +80,9 @@ static int hierarchy_round(const struct job_case *c, const char *mode, struct sa
 		if (forkers[i] < 0 || safety_move(&inner, "cgroup.procs", forkers[i]))
 			return fail(STATUS_FAILED, inner.path, "cannot move to it");
 	}
-	for (i = 0; i < cycles && !wrong && check_interrupted() == 0; i++) {
+	if (unrest_start(c) < 0)
+		return -1;
+	for (i = 0; safety_goes_on(i, cycles, true) && !wrong && check_interrupted() == 0; i++) {
 		if (cgroup_set(&outer, "cgroup.subtree_control", "+pids +memory") < 0)
 			return -1;
 		wrong += !is_exact(&says, &there);
@@ -88,6 +90,7 @@ static int hierarchy_round(const struct job_case *c, const char *mode, struct sa
 		if (cgroup_set(&outer, "cgroup.subtree_control", "-pids -memory") < 0)
 			return -1;
 		sleep_ms(1);
+		unrest_step();
 	}
 	for (unsigned int k = 0; k < FORKERS; k++)
 		crew_end(&forkers[k]);
@@ -95,9 +98,9 @@ static int hierarchy_round(const struct job_case *c, const char *mode, struct sa
 		return fail(STATUS_UNMET, "hierarchy", "nobody was forked");
 	snprintf(text, sizeof(text),
 		 "%s: %" PRIu64 " times on and off, %" PRIu64 " forks; at the end pids.current %" PRIu64
-		 " of %u",
-		 mode, i, (uint64_t)shared->forks, says, there);
-	return report_check(c, "CG6", !wrong && i == cycles, text);
+		 " of %u%s",
+		 mode, i, (uint64_t)shared->forks, says, there, unrest_text());
+	return unrest_end(report_check(c, "CG6", !wrong && i >= cycles, text));
 }
 
 static void hierarchy_teardown(void)
@@ -109,6 +112,7 @@ static void hierarchy_teardown(void)
 
 static const struct workload_param hierarchy_params[] = {
 	{ "cycles", "50" },
+	UNREST_PARAMS,
 	SAFETY_PARAMS,
 	{ 0 },
 };

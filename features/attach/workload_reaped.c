@@ -94,16 +94,16 @@ static int reaped_setup(const struct job_case *c)
 static int reaped_round(const struct job_case *c, const char *mode, struct sample *s)
 {
 	uint64_t writes = job_number(c, "writes"), i, gone = 0, bad = 0, again;
-	char text[200];
+	char text[450];
 
 	(void)s;
 	if (lull_stats_clear("attach") < 0)
 		return -1;
 	memset(shared, 0, sizeof(*shared));
 	parent = safety_fork(parent_main);
-	if (parent < 0)
+	if (parent < 0 || unrest_start(c) < 0)
 		return -1;
-	for (i = 0; i < writes && check_interrupted() == 0; i++) {
+	for (i = 0; safety_goes_on(i, writes, true) && check_interrupted() == 0; i++) {
 		int error;
 
 		while (shared->shown <= i && check_interrupted() == 0)
@@ -113,6 +113,7 @@ static int reaped_round(const struct job_case *c, const char *mode, struct sampl
 		gone += error == ESRCH;
 		bad += error && error != ESRCH;
 		shared->written = i + 1;
+		unrest_step();
 	}
 	crew_end(&parent);
 	again = lull_stat("attach", "again");
@@ -121,9 +122,10 @@ static int reaped_round(const struct job_case *c, const char *mode, struct sampl
 		return fail(STATUS_UNMET, "reaped", "nobody was reaped in time");
 	snprintf(text, sizeof(text),
 		 "%s: %" PRIu64 " writes, %" PRIu64 " found nobody, %" PRIu64
-		 " looked up again, %" PRIu64 " failed in another way; %" PRIu64 " were reaped",
-		 mode, i, gone, again, bad, (uint64_t)shared->reaped);
-	return report_check(c, "CG7", !bad && gone >= i / ROUND && i - gone >= i / ROUND, text);
+		 " looked up again, %" PRIu64 " failed in another way; %" PRIu64 " were reaped%s",
+		 mode, i, gone, again, bad, (uint64_t)shared->reaped, unrest_text());
+	return unrest_end(report_check(
+		c, "CG7", !bad && gone >= i / ROUND && i - gone >= i / ROUND, text));
 }
 
 static void reaped_teardown(void)
@@ -134,6 +136,7 @@ static void reaped_teardown(void)
 
 static const struct workload_param reaped_params[] = {
 	{ "writes", "300" },
+	UNREST_PARAMS,
 	SAFETY_PARAMS,
 	{ 0 },
 };

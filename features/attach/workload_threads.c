@@ -24,8 +24,6 @@
 #include "workload.h"
 
 #define CLONERS 3
-/* So many times more moves, until what goes on beside them has been met. */
-#define PATIENCE 5
 #define STACK 32768
 #define BESIDE_MAX 15
 /* How long single threads move at most while nobody moves the process. */
@@ -225,10 +223,10 @@ static int start_process(const struct job_case *c)
 	return singles ? singles_start(process) : 0;
 }
 
-/* Has what goes on beside the moves been met? */
+/* Have the moves of single threads been met? */
 static bool enough(void)
 {
-	return unrest_enough() && (!shared->singles || singles_enough());
+	return !shared->singles || singles_enough();
 }
 
 /* Is each of the two right, of those that there are? */
@@ -263,8 +261,9 @@ static int threads_round(const struct job_case *c, const char *mode, struct samp
 	(void)s;
 	if (start_process(c) < 0 || unrest_start(c) < 0)
 		return -1;
-	for (i = 0; (i < moves || (!enough() && i < moves * PATIENCE)) && !error && !behind &&
-		    !wrong && check_interrupted() == 0; i++) {
+	for (i = 0; safety_goes_on(i, moves, enough()) && !error && !behind && !wrong &&
+		    check_interrupted() == 0;
+	     i++) {
 		struct cgroup *from = &groups[(i + 1) & 1], *to = &groups[i & 1];
 
 		if (!whole)
@@ -303,7 +302,6 @@ static int threads_round(const struct job_case *c, const char *mode, struct samp
 
 static void threads_teardown(void)
 {
-	unrest_stop();
 	end_all();
 	singles_teardown();
 	safety_stop();

@@ -119,13 +119,16 @@ static int visible_round(const struct job_case *c, const char *mode, struct samp
 {
 	uint64_t children = job_number(c, "children"), astray = 0, lost = 0, moved = 0;
 	uint64_t there, left;
-	char text[250];
+	char text[500];
 	pid_t last, pid;
 	int fd;
 
 	(void)s;
 	memset(shared, 0, sizeof(*shared));
 	fd = group_open(&dst, "cgroup.procs");
+	/* Who is forked for it is none of the children. */
+	if (unrest_start(c) < 0)
+		return -1;
 	last = last_pid();
 	forker = safety_fork(forker_main);
 	if (fd < 0 || forker < 0)
@@ -133,7 +136,7 @@ static int visible_round(const struct job_case *c, const char *mode, struct samp
 	if (safety_move(&src, "cgroup.procs", forker))
 		return fail(STATUS_FAILED, src.path, "cannot move to it");
 	last = forker > last ? forker : last;
-	for (; moved < children && check_interrupted() == 0; moved++) {
+	for (; safety_goes_on(moved, children, true) && check_interrupted() == 0; moved++) {
 		pid = move_next(fd, last);
 		if (!pid) {
 			/* Others fork, too: begin where it is now. */
@@ -146,6 +149,7 @@ static int visible_round(const struct job_case *c, const char *mode, struct samp
 		}
 		last = pid;
 		shared->moved = pid;
+		unrest_step();
 	}
 	shared->stop = 1;
 	waitpid(forker, NULL, 0);
@@ -161,9 +165,10 @@ static int visible_round(const struct job_case *c, const char *mode, struct samp
 			    (uint64_t)shared->early, lost);
 	snprintf(text, sizeof(text),
 		 "%s: %" PRIu64 " children, %" PRIu64 " moved before fork() was back; %" PRIu64
-		 " not where they belong, pids.current %" PRIu64 " and %" PRIu64 ", %" PRIu64 " lost",
-		 mode, moved, (uint64_t)shared->early, astray, left, there, lost);
-	return report_check(c, "CG2", moved == children && !astray && !there && !left, text);
+		 " not where they belong, pids.current %" PRIu64 " and %" PRIu64 ", %" PRIu64 " lost%s",
+		 mode, moved, (uint64_t)shared->early, astray, left, there, lost, unrest_text());
+	return unrest_end(report_check(
+		c, "CG2", moved >= children && !astray && !there && !left, text));
 }
 
 static void visible_teardown(void)
@@ -175,6 +180,7 @@ static void visible_teardown(void)
 static const struct workload_param visible_params[] = {
 	{ "children", "1000" },
 	{ "to", "group" },
+	UNREST_PARAMS,
 	SAFETY_PARAMS,
 	{ 0 },
 };

@@ -12,12 +12,15 @@
 #include "inject.h"
 #include "lull.h"
 #include "safety.h"
+#include "unrest.h"
 #include "util.h"
 #include "workload.h"
 
 /* The most that it does in one cycle, and waits before each. */
 #define TOGGLES 6
 #define PAUSE_US 2000
+/* So many times more cycles, until what goes on beside them has been met. */
+#define PATIENCE 5
 
 static struct crowd crowd;
 static pid_t toggler;
@@ -87,6 +90,7 @@ static int look(struct found *f)
 
 static void toggled_end(void)
 {
+	unrest_stop();
 	crew_end(&toggler);
 	crowd_stop(&crowd);
 }
@@ -101,9 +105,9 @@ static int toggled_round(const struct job_case *c, const char *mode, struct samp
 		return -1;
 	*turns = (struct turns){ 0 };
 	toggler = trial_fork("lull-toggler", toggle, NULL);
-	if (toggler < 0)
+	if (toggler < 0 || unrest_start(c) < 0)
 		return -1;
-	for (i = 0; i < cycles && !f.faults; i++) {
+	for (i = 0; (i < cycles || (!unrest_enough() && i < cycles * PATIENCE)) && !f.faults; i++) {
 		turns->may++;
 		if (trial_cycle() < 0)
 			return -1;
@@ -111,15 +115,18 @@ static int toggled_round(const struct job_case *c, const char *mode, struct samp
 			return fail(STATUS_FAILED, "toggled", "who toggles does not go on");
 		if (look(&f) < 0)
 			return -1;
+		unrest_step();
 	}
-	toggled_end();
+	crew_end(&toggler);
+	crowd_stop(&crowd);
 	sample_add(s, "rested", f.rested);
 	if (!f.faults && !f.rested)
 		return fail(STATUS_UNMET, "toggled", "in no cycle was the cgroup frozen after it");
-	return inject_verdict(c, "FZ9", mode, !f.faults,
-			      ": %llu cycles, %u with the cgroup frozen after it%s%s %s",
-			      (unsigned long long)i, f.rested, f.faults ? ": " : "",
-			      f.faults ? f.name : "", f.faults ? f.what : "");
+	return unrest_end(inject_verdict(
+		c, "FZ9", mode, !f.faults,
+		": %llu cycles, %u with the cgroup frozen after it%s%s%s %s", (unsigned long long)i,
+		f.rested, unrest_text(), f.faults ? ": " : "", f.faults ? f.name : "",
+		f.faults ? f.what : ""));
 }
 
 static int toggled_setup(const struct job_case *c)
@@ -132,6 +139,7 @@ static int toggled_setup(const struct job_case *c)
 
 static const struct workload_param params[] = {
 	TRIAL_PARAMS,
+	UNREST_PARAMS,
 	{ "cycles", "30" },
 	{ 0 },
 };
