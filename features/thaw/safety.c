@@ -19,6 +19,8 @@
 #define WINDOW DEBUG_DIR "freeze/inject/window_ms"
 /* Of pm_test, where no kernel of ours can do better; in seconds. */
 #define DELAY "/sys/module/suspend/parameters/pm_test_delay"
+#define TIMEOUT "/sys/power/pm_freeze_timeout"
+#define PATIENT_MS "120000"
 
 int trial_setup(const struct job_case *c)
 {
@@ -27,6 +29,11 @@ int trial_setup(const struct job_case *c)
 	if (trace_has("lull", "freeze_phase"))
 		return trace_enable("lull", "freeze_phase");
 	return 0;
+}
+
+int trial_patient(void)
+{
+	return knob_write(TIMEOUT, PATIENT_MS);
 }
 
 int trial_cycle(void)

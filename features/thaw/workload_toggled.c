@@ -133,8 +133,9 @@ static int toggled_setup(const struct job_case *c)
 {
 	if (!turns)
 		turns = crew_memory(sizeof(*turns));
-	return !turns || trial_setup(c) < 0 || lull_switch("freeze", "stock") < 0 ? -1 :
-	       crowd_group(&crowd);
+	if (!turns || trial_setup(c) < 0 || trial_patient() < 0)
+		return -1;
+	return lull_switch("freeze", "stock") < 0 ? -1 : crowd_group(&crowd);
 }
 
 static const struct workload_param params[] = {

@@ -22,7 +22,9 @@ static int wakeups_setup(const struct job_case *c)
 {
 	uint64_t window = job_number(c, "window");
 
-	return trial_setup(c) < 0 || (window && trial_window(window) < 0) ? -1 : 0;
+	if (trial_setup(c) < 0 || trial_patient() < 0)
+		return -1;
+	return window ? trial_window(window) : 0;
 }
 
 /* Until so many came: 1, or 0 where one of them does not. */
