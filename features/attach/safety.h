@@ -27,7 +27,8 @@ void safety_stop(void);
 
 /*
  * One more, after `done` of at least `n`? Also while too little of what was asked to go
- * on beside them was met, `met` being false or unrest_enough(); not for ever.
+ * on beside them was met: `met` is false, or unrest_enough(). Not for ever: operations
+ * count on a slow host, time on one that is fast.
  */
 bool safety_goes_on(uint64_t done, uint64_t n, bool met);
 

@@ -142,7 +142,7 @@ static int visible_round(const struct job_case *c, const char *mode, struct samp
 			/* Others fork, too: begin where it is now. */
 			lost++;
 			pid = shared->newest;
-			if (lost > 100 || !pid)
+			if (lost > children / 10 || !pid)
 				break;
 		} else if (pid != forker) {
 			astray += !is_where(c, pid);
@@ -158,7 +158,7 @@ static int visible_round(const struct job_case *c, const char *mode, struct samp
 	there = strcmp(job_param(c, "to"), "root") ? group_number(&dst, "pids.current", 99) : 0;
 	left = group_number(&src, "pids.current", 99);
 	/* Neither held nor broken. */
-	if (!astray && (moved < children || !shared->early))
+	if (!astray && !there && !left && (moved < children || !shared->early))
 		return fail(STATUS_UNMET, "visible",
 			    "%" PRIu64 " of %" PRIu64 " children moved, %" PRIu64
 			    " before fork() was back, %" PRIu64 " lost", moved, children,

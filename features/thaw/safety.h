@@ -24,10 +24,10 @@
 /* Ready for trial_cycle(), with the case's safeguards off. */
 int trial_setup(const struct job_case *c);
 /*
- * Where much goes on: a host that stands still is given up by the lab, not by the freezer,
- * which waits for who reclaims memory as for anybody.
+ * With `swap` a host that stands still is given up by the lab, not by the freezer, which
+ * waits for who reclaims memory as for anybody.
  */
-int trial_patient(void);
+int trial_patient(const struct job_case *c);
 /* One freeze and thaw of the whole machine. */
 int trial_cycle(void);
 /* From now on it stays frozen for so long; where it is no debug kernel, whole seconds. */

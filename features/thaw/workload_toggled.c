@@ -133,7 +133,7 @@ static int toggled_setup(const struct job_case *c)
 {
 	if (!turns)
 		turns = crew_memory(sizeof(*turns));
-	if (!turns || trial_setup(c) < 0 || trial_patient() < 0)
+	if (!turns || trial_setup(c) < 0 || trial_patient(c) < 0)
 		return -1;
 	return lull_switch("freeze", "stock") < 0 ? -1 : crowd_group(&crowd);
 }

@@ -22,7 +22,7 @@ static int wakeups_setup(const struct job_case *c)
 {
 	uint64_t window = job_number(c, "window");
 
-	if (trial_setup(c) < 0 || trial_patient() < 0)
+	if (trial_setup(c) < 0 || trial_patient(c) < 0)
 		return -1;
 	return window ? trial_window(window) : 0;
 }

@@ -125,11 +125,14 @@ int layout_try_out(const struct pages *pages, const char *slots)
 	return fail(STATUS_USAGE, "slots", "'%s' is no way they can lie", slots);
 }
 
-int layout_out(const struct pages *pages, struct zram *zram, const char *slots)
+int layout_begin(struct zram *zram, const char *slots, size_t bytes)
 {
 	/* Else runs cross from cluster to cluster as those before them left it. */
-	if (!strcmp(slots, "shifted") && zram_in_order(zram, pages->bytes >> 20) < 0)
-		return -1;
+	return strcmp(slots, "shifted") ? 0 : zram_in_order(zram, bytes >> 20);
+}
+
+int layout_out(const struct pages *pages, const char *slots)
+{
 	return layout_try_out(pages, slots) < 0 ? -1 : pages_out(pages);
 }
 

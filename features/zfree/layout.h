@@ -7,9 +7,10 @@
 #include "workload.h"
 #include "zram.h"
 
+/* Before layout_out() of so many bytes: the area, which has nothing else. */
+int layout_begin(struct zram *zram, const char *slots, size_t bytes);
 /*
- * Page all of it out to `zram`, which has nothing else, so that its slots lie as the name
- * says; -1 with fail() called.
+ * Page all of it out, so that its slots lie as the name says; -1 with fail() called.
  *
  *	rows		one after the other, and a page table's in one cluster
  *	shifted		the same, but a page table's begin in one cluster and end in
@@ -17,7 +18,7 @@
  *	mix		in runs as a compiler's memory has them, see layout.c
  *	shuffled	no two pages beside each other
  */
-int layout_out(const struct pages *pages, struct zram *zram, const char *slots);
+int layout_out(const struct pages *pages, const char *slots);
 /* The same as far as it goes; nothing yet for "rows", which madvise() of all does. */
 int layout_try_out(const struct pages *pages, const char *slots);
 /*

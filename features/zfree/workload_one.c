@@ -36,10 +36,12 @@ static double go_out(const struct job_case *c, struct sample *s)
 
 	if (pages_make(&pages, job_number(c, "mb") << 20, perturb_below(UINT32_MAX)) < 0)
 		return 0;
+	if (layout_begin(&zram, job_param(c, "slots"), pages.bytes) < 0)
+		return 0;
 	count = (double)(pages.bytes / PAGE_BYTES);
 	perturb_phase();
 	begin = now_ns();
-	if (layout_out(&pages, &zram, job_param(c, "slots")) < 0)
+	if (layout_out(&pages, job_param(c, "slots")) < 0)
 		return 0;
 	sample_add(s, "swapout_page", (double)(now_ns() - begin) / count);
 	if (layout_measure(&pages, s) < 0)

@@ -116,7 +116,8 @@ static int shared_round(const struct job_case *c, const char *mode, struct sampl
 	double count;
 
 	if (pages_make(&pages, job_number(c, "mb") << 20, perturb_below(UINT32_MAX)) < 0 ||
-	    layout_out(&pages, &zram, job_param(c, "slots")) < 0 ||
+	    layout_begin(&zram, job_param(c, "slots"), pages.bytes) < 0 ||
+	    layout_out(&pages, job_param(c, "slots")) < 0 ||
 	    layout_measure(&pages, s) < 0 || start_sharers() < 0)
 		return -1;
 	count = (double)(pages.bytes / PAGE_BYTES);

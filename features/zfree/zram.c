@@ -14,7 +14,7 @@
 #include "zram_swap.h"
 
 #define ZSWAP "/sys/module/zswap/parameters/"
-/* SWAP_CLUSTER_COLS clusters of 2 MB: mm/swapfile.c spreads those of a larger area. */
+/* SWAP_CLUSTER_COLS clusters of 2 MB: 6.12 interleaves those of a larger area. */
 #define ORDERED_MB 64
 #define ORDERED_SPARE_MB 8
 
@@ -105,8 +105,10 @@ int zram_swap_off(struct zram *zram)
 {
 	if (!zram->swaps)
 		return 0;
+	if (zram_swap_end(zram->number) < 0)
+		return -1;
 	zram->swaps = false;
-	return zram_swap_end(zram->number);
+	return 0;
 }
 
 void zram_stop(struct zram *zram)

@@ -45,11 +45,10 @@ int zram_start_for(struct zram *zram, const struct job_case *c, uint64_t mb);
 /* zswap for what goes out from now on, until the probe ends. */
 int zswap_start(const char *algorithm);
 /*
- * Swap anew, on an area that gives its clusters one after the other, from one of chance
- * around to the one before it: those that were used come as they were freed, and those of a
- * larger area are interleaved from the beginning. Room for `mb`, and for what the caches of
- * slots hold where few threads page out; -1 with fail() called, also where that is more
- * than such an area has.
+ * Swap anew, on an area that gives its clusters one after the other: those that were used
+ * come as they were freed, and on 6.12 those of a larger area are interleaved from the
+ * beginning. Room for `mb`, and for what the caches of slots hold where few threads page
+ * out; -1 with fail() called, also where that is more than such an area has.
  */
 int zram_in_order(struct zram *zram, uint64_t mb);
 /* Everything comes back into memory, or is freed. */
