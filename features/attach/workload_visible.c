@@ -118,6 +118,7 @@ static pid_t last_pid(void)
 static int visible_round(const struct job_case *c, const char *mode, struct sample *s)
 {
 	uint64_t children = job_number(c, "children"), astray = 0, lost = 0, moved = 0;
+	uint64_t most_lost = children / 10 < 100 ? children / 10 : 100;
 	uint64_t there, left;
 	char text[500];
 	pid_t last, pid;
@@ -142,7 +143,7 @@ static int visible_round(const struct job_case *c, const char *mode, struct samp
 			/* Others fork, too: begin where it is now. */
 			lost++;
 			pid = shared->newest;
-			if (lost > children / 10 || !pid)
+			if (lost > most_lost || !pid)
 				break;
 		} else if (pid != forker) {
 			astray += !is_where(c, pid);
