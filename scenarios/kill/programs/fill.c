@@ -18,6 +18,9 @@
 
 #define BATCH 64		/* commands that are under way at once */
 #define MOST (1 << 20)
+/* Between its bind() and its listen() the socket is there and nobody answers. */
+#define LISTENS_S 30
+#define LOOK_US 10000
 
 static uint64_t state;
 
@@ -79,6 +82,20 @@ static void set(int to, uint64_t key, size_t size)
 	give(to, text, at + size + 2);
 }
 
+static int open_to(const struct sockaddr_un *there)
+{
+	int redis = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	for (unsigned int looks = 0; redis >= 0; looks++) {
+		if (!connect(redis, (const struct sockaddr *)there, sizeof(*there)))
+			return redis;
+		if (errno != ECONNREFUSED || looks == LISTENS_S * (1000000 / LOOK_US))
+			break;
+		usleep(LOOK_US);
+	}
+	give_up("redis does not answer: %s", strerror(errno));
+}
+
 int main(int argc, char **argv)
 {
 	struct sockaddr_un there = { .sun_family = AF_UNIX };
@@ -95,9 +112,7 @@ int main(int argc, char **argv)
 	if (!keys || !size || size > MOST / 2 || strlen(argv[1]) >= sizeof(there.sun_path))
 		give_up("too much");
 	strcpy(there.sun_path, argv[1]);
-	redis = socket(AF_UNIX, SOCK_STREAM, 0);
-	if (redis < 0 || connect(redis, (struct sockaddr *)&there, sizeof(there)))
-		give_up("redis does not answer: %s", strerror(errno));
+	redis = open_to(&there);
 	for (i = 0; i < count; i++) {
 		if (again)
 			set(redis, draw() % keys, size / 2 + draw() % size);

@@ -43,9 +43,11 @@ class Redis(threading.Thread):
         self.sets = 0
         self.door = socket.socket(socket.AF_UNIX)
         self.door.bind(str(path))
-        self.door.listen()
+        self.after_s = 0.0
 
     def run(self) -> None:
+        time.sleep(self.after_s)
+        self.door.listen()
         # Who is told no goes away, with commands under way.
         with suppress(ConnectionError):
             self._serve()
@@ -67,10 +69,15 @@ class Redis(threading.Thread):
 
 
 @pytest.fixture
-def redis(tmp_path: Path) -> Redis:
-    made = Redis(tmp_path / "s")
-    made.start()
-    return made
+def late(tmp_path: Path) -> Redis:
+    """One that has not begun to listen."""
+    return Redis(tmp_path / "s")
+
+
+@pytest.fixture
+def redis(late: Redis) -> Redis:
+    late.start()
+    return late
 
 
 def fill(
@@ -101,6 +108,17 @@ def test_again_gives_some_keys_values_of_other_sizes(
     assert set(redis.values) <= {f"key:{n:08}" for n in range(100)}
     sizes = [len(value) for value in redis.values.values()]
     assert min(sizes) >= 2000 and max(sizes) < 6000 and len(set(sizes)) > 20
+
+
+def test_a_socket_that_nobody_listens_at_yet_is_waited_for(
+    programs: dict[str, Path], tmp_path: Path, late: Redis
+) -> None:
+    late.after_s = 1.0
+    late.start()
+    done = fill(programs, tmp_path / "s", "new", "10", "10", "4000", "1")
+    late.join(10)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(late.values) == 10
 
 
 def test_what_redis_says_instead_is_told(
