@@ -5,6 +5,10 @@
 
 #include "workload.h"
 
+/* In ms. */
+#define FREEZER_TIMEOUT "/sys/power/pm_freeze_timeout"
+#define FREEZER_TIMEOUT_DEFAULT "20000"
+
 /* Settings and trace events; put back by the journal. */
 int freezer_prepare(void);
 /* The same for cycles that go on, down to that level of pm_test. */

@@ -71,6 +71,11 @@ int report_check(const struct job_case *c, const char *name, bool ok, const char
 	return out_end();
 }
 
+bool report_is_good(void)
+{
+	return checks_ok;
+}
+
 static void report_problem(void)
 {
 	fprintf(stderr, "probe: %s\n", problem.what);

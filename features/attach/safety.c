@@ -12,14 +12,12 @@
 #include "groups.h"
 #include "inject.h"
 #include "safety.h"
+#include "unrest.h"
 #include "util.h"
 
 #define SWITCH "/sys/module/lull/parameters/attach"
 #define EMPTY_MS 10000
 #define EXACT_MS 5000
-/* So many times more operations, or so long, until what goes on beside them has been met. */
-#define PATIENCE 5
-#define PATIENCE_NS 60000000000
 
 static pid_t switcher;
 
@@ -111,18 +109,6 @@ int safety_move(const struct cgroup *to, const char *file, pid_t pid)
 	snprintf(text, sizeof(text), "%d", pid);
 	n = group_write(to, file, text);
 	return n < 0 ? (int)-n : 0;
-}
-
-bool safety_goes_on(uint64_t done, uint64_t n, bool met)
-{
-	static uint64_t begin;
-
-	if (!done)
-		begin = now_ns();
-	if (done < n)
-		return true;
-	return !(met && unrest_enough()) &&
-	       (done < n * PATIENCE || now_ns() - begin < PATIENCE_NS);
 }
 
 unsigned int safety_lines(const struct cgroup *cg, const char *file)

@@ -13,7 +13,6 @@
 #include "cgroup.h"
 #include "inject.h"
 #include "job.h"
-#include "unrest.h"
 
 /* Whom the waits in fork are for. */
 #define PAUSE_NAME "lull-pause"
@@ -24,13 +23,6 @@
 int safety_start(const struct job_case *c);
 /* What unrest_start() began ends, too. */
 void safety_stop(void);
-
-/*
- * One more, after `done` of at least `n`? Also while too little of what was asked to go
- * on beside them was met: `met` is false, or unrest_enough(). Not for ever: operations
- * count on a slow host, time on one that is fast.
- */
-bool safety_goes_on(uint64_t done, uint64_t n, bool met);
 
 /* A child of the probe that runs fn, called as the waits want it, or fail(). */
 pid_t safety_fork(void (*fn)(void));

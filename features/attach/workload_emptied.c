@@ -15,6 +15,7 @@
 #include "groups.h"
 #include "job.h"
 #include "safety.h"
+#include "unrest.h"
 #include "util.h"
 #include "workload.h"
 
@@ -84,7 +85,7 @@ static int emptied_round(const struct job_case *c, const char *mode, struct samp
 		return fail(STATUS_FAILED, cg[0].path, "cannot move to it");
 	if (unrest_start(c) < 0)
 		return -1;
-	for (i = 0; safety_goes_on(i, moves, true);) {
+	for (i = 0; unrest_goes_on(i, moves, true);) {
 		struct cgroup *from = &cg[i & 1], *to = &cg[(i + 1) & 1];
 		char name[32];
 

@@ -19,6 +19,7 @@
 #include "job.h"
 #include "lull.h"
 #include "safety.h"
+#include "unrest.h"
 #include "util.h"
 #include "workload.h"
 
@@ -94,7 +95,7 @@ static int execs_round(const struct job_case *c, const char *mode, struct sample
 	if (process < 0 || unrest_start(c) < 0)
 		return -1;
 	sleep_ms(20);
-	for (i = 0; safety_goes_on(i, moves, true) && !error && check_interrupted() == 0; i++) {
+	for (i = 0; unrest_goes_on(i, moves, true) && !error && check_interrupted() == 0; i++) {
 		before = again;
 		error = safety_move(&groups[i & 1], "cgroup.procs", process);
 		again = lull_stat("attach", "again");

@@ -14,6 +14,7 @@
 #include "groups.h"
 #include "job.h"
 #include "safety.h"
+#include "unrest.h"
 #include "util.h"
 #include "workload.h"
 
@@ -82,7 +83,7 @@ static int hierarchy_round(const struct job_case *c, const char *mode, struct sa
 	}
 	if (unrest_start(c) < 0)
 		return -1;
-	for (i = 0; safety_goes_on(i, cycles, true) && !wrong && check_interrupted() == 0; i++) {
+	for (i = 0; unrest_goes_on(i, cycles, true) && !wrong && check_interrupted() == 0; i++) {
 		if (cgroup_set(&outer, "cgroup.subtree_control", "+pids +memory") < 0)
 			return -1;
 		wrong += !is_exact(&says, &there);

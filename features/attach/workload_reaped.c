@@ -17,6 +17,7 @@
 #include "job.h"
 #include "lull.h"
 #include "safety.h"
+#include "unrest.h"
 #include "util.h"
 #include "workload.h"
 
@@ -103,7 +104,7 @@ static int reaped_round(const struct job_case *c, const char *mode, struct sampl
 	parent = safety_fork(parent_main);
 	if (parent < 0 || unrest_start(c) < 0)
 		return -1;
-	for (i = 0; safety_goes_on(i, writes, true) && check_interrupted() == 0; i++) {
+	for (i = 0; unrest_goes_on(i, writes, true) && check_interrupted() == 0; i++) {
 		int error;
 
 		while (shared->shown <= i && check_interrupted() == 0)

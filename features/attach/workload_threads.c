@@ -261,7 +261,7 @@ static int threads_round(const struct job_case *c, const char *mode, struct samp
 	(void)s;
 	if (start_process(c) < 0 || unrest_start(c) < 0)
 		return -1;
-	for (i = 0; safety_goes_on(i, moves, enough()) && !error && !behind && !wrong &&
+	for (i = 0; unrest_goes_on(i, moves, enough()) && !error && !behind && !wrong &&
 		    check_interrupted() == 0;
 	     i++) {
 		struct cgroup *from = &groups[(i + 1) & 1], *to = &groups[i & 1];

@@ -17,6 +17,7 @@
 #include "groups.h"
 #include "job.h"
 #include "safety.h"
+#include "unrest.h"
 #include "util.h"
 #include "workload.h"
 
@@ -137,7 +138,7 @@ static int visible_round(const struct job_case *c, const char *mode, struct samp
 	if (safety_move(&src, "cgroup.procs", forker))
 		return fail(STATUS_FAILED, src.path, "cannot move to it");
 	last = forker > last ? forker : last;
-	for (; safety_goes_on(moved, children, true) && check_interrupted() == 0; moved++) {
+	for (; unrest_goes_on(moved, children, true) && check_interrupted() == 0; moved++) {
 		pid = move_next(fd, last);
 		if (!pid) {
 			/* Others fork, too: begin where it is now. */

@@ -59,10 +59,6 @@ struct attempt {
 int race_attempt(struct attempt *a);
 bool race_log_has(const struct attempt *a, const char *text);
 
-/* In ms. */
-#define FREEZE_TIMEOUT "/sys/power/pm_freeze_timeout"
-#define FREEZE_TIMEOUT_DEFAULT "20000"
-
 /*
  * Who is taken for frozen is held until all are; who is to be waited for, until
  * the freezer does wait.

@@ -64,7 +64,7 @@ static int try_once(const struct job_case *c, const char *mode, const char *what
 	    inject_number("freeze", "exit_hold", UNTIL_BETWEEN) < 0 ||
 	    crew_start(&crew, make_tasks, NULL) < 0 || crew_do(&crew, TASKS) < 0 ||
 	    lull_check_wait("freeze", "queued", TASKS) < 0 ||
-	    knob_write(FREEZE_TIMEOUT, timeout) < 0 || race_attempt(&a) < 0)
+	    knob_write(FREEZER_TIMEOUT, timeout) < 0 || race_attempt(&a) < 0)
 		return -1;
 	/*
 	 * As many as were left when it was given up: they go on while the kernel
@@ -75,7 +75,7 @@ static int try_once(const struct job_case *c, const char *mode, const char *what
 		gone -= refused < TASKS ? refused : TASKS;
 	race_wait_none("queued");
 	crew_stop(&crew);
-	if (knob_write(FREEZE_TIMEOUT, FREEZE_TIMEOUT_DEFAULT) < 0)
+	if (knob_write(FREEZER_TIMEOUT, FREEZER_TIMEOUT_DEFAULT) < 0)
 		return -1;
 	return inject_verdict(c, "FZ13", mode, a.err == EBUSY && gone < MANY,
 			      ", %s: %s when %llu of %d had come to rest one by one", what,
@@ -84,7 +84,7 @@ static int try_once(const struct job_case *c, const char *mode, const char *what
 
 static int arriving_round(const struct job_case *c, const char *mode, struct sample *s)
 {
-	if (try_once(c, mode, "a wakeup event", WAKEUP_AT, FREEZE_TIMEOUT_DEFAULT) < 0 ||
+	if (try_once(c, mode, "a wakeup event", WAKEUP_AT, FREEZER_TIMEOUT_DEFAULT) < 0 ||
 	    try_once(c, mode, "the time is over", 0, TIMEOUT_MS) < 0)
 		return -1;
 	/* Nothing was left behind. */

@@ -42,17 +42,17 @@ static int fz13_report(const struct job_case *c, const char *mode, const char *w
 static int fz13_timeout(const struct job_case *c, const char *mode)
 {
 	/* Who passes over the task has all the time that a slow host takes. */
-	const char *limit = job_number(c, "expect") ? FREEZE_TIMEOUT_DEFAULT : "300";
+	const char *limit = job_number(c, "expect") ? FREEZER_TIMEOUT_DEFAULT : "300";
 	struct attempt a;
 	bool says;
 
-	if (knob_write(FREEZE_TIMEOUT, limit) < 0 ||
+	if (knob_write(FREEZER_TIMEOUT, limit) < 0 ||
 	    inject_number("freeze", "dying_hold", UNTIL_FROZEN) < 0 ||
 	    race_start(HOLD, race_at_once) < 0 || lull_check_wait("freeze", "held", 1) < 0 ||
 	    race_attempt(&a) < 0)
 		return -1;
 	says = race_log_has(&a, "refusing to freeze") && race_log_has(&a, HOLD);
-	if (knob_write(FREEZE_TIMEOUT, FREEZE_TIMEOUT_DEFAULT) < 0)
+	if (knob_write(FREEZER_TIMEOUT, FREEZER_TIMEOUT_DEFAULT) < 0)
 		return -1;
 	return fz13_report(c, mode, "a task that refuses", &a, says);
 }
@@ -95,14 +95,14 @@ static int fz13_thread_round(const struct job_case *c, const char *mode, struct 
 	struct attempt a;
 	bool says;
 
-	if (race_begin(c) < 0 || knob_write(FREEZE_TIMEOUT, "300") < 0 ||
+	if (race_begin(c) < 0 || knob_write(FREEZER_TIMEOUT, "300") < 0 ||
 	    inject_number("freeze", "dying_hold", UNTIL_FROZEN) < 0 ||
 	    inject_number("freeze", "exit_hold", UNTIL_BETWEEN) < 0 ||
 	    race_start(HOLD, race_by_thread) < 0 ||
 	    lull_check_wait("freeze", "exit_held", 1) < 0 || race_attempt(&a) < 0)
 		return -1;
 	says = race_log_has(&a, "refusing to freeze") && race_log_has(&a, "task:" HOLD);
-	if (knob_write(FREEZE_TIMEOUT, FREEZE_TIMEOUT_DEFAULT) < 0 ||
+	if (knob_write(FREEZER_TIMEOUT, FREEZER_TIMEOUT_DEFAULT) < 0 ||
 	    fz13_report(c, mode, "a thread that refuses", &a, says) < 0)
 		return -1;
 	return freezer_cycle(s, false);
@@ -133,7 +133,7 @@ static int switch_failed_round(const struct job_case *c, const char *mode, struc
 	(void)s;
 	if (!error)
 		error = crew_memory(sizeof(*error));
-	if (!error || race_begin(c) < 0 || knob_write(FREEZE_TIMEOUT, "300") < 0 ||
+	if (!error || race_begin(c) < 0 || knob_write(FREEZER_TIMEOUT, "300") < 0 ||
 	    inject_number("freeze", "dying_hold", UNTIL_FROZEN) < 0 ||
 	    inject_number("freeze", "fail_hold", UNTIL_TOLD) < 0)
 		return -1;
@@ -149,7 +149,7 @@ static int switch_failed_round(const struct job_case *c, const char *mode, struc
 		return -1;
 	race_wait_none("held");
 	race_end();
-	if (knob_write(FREEZE_TIMEOUT, FREEZE_TIMEOUT_DEFAULT) < 0)
+	if (knob_write(FREEZER_TIMEOUT, FREEZER_TIMEOUT_DEFAULT) < 0)
 		return -1;
 	if (a.err != EBUSY || *error < 0)
 		return fail(STATUS_UNMET, "switch", "no freeze failed, or nobody was thawed");

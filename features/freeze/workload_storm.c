@@ -27,8 +27,6 @@
 
 #define EXEC_NAME "lull-storm-exec"
 #define STORM_LIMIT_MS "120000"
-/* More cycles than asked for, until what goes on beside them has been met. */
-#define PATIENCE 60
 
 static struct crew crew;
 
@@ -171,7 +169,7 @@ static int storm_setup(const struct job_case *c)
 		return -1;
 	/* In a trial a host that stands still is given up by the lab, not by the freezer. */
 	if ((job_number(c, "window") || job_number(c, "swap")) &&
-	    knob_write(FREEZE_TIMEOUT, STORM_LIMIT_MS) < 0)
+	    knob_write(FREEZER_TIMEOUT, STORM_LIMIT_MS) < 0)
 		return -1;
 	if (job_number(c, "window") &&
 	    inject_number("freeze", "window_ms", job_number(c, "window")) < 0)
@@ -205,7 +203,7 @@ static int storm_round(const struct job_case *c, const char *mode, struct sample
 
 	if (unrest_start(c) < 0 || lull_check_clear("freeze") < 0)
 		return -1;
-	for (i = 0; i < cycles || (!unrest_enough() && i < cycles + PATIENCE); i++) {
+	for (i = 0; unrest_goes_on(i, cycles, true); i++) {
 		if (freezer_cycle(s, false) < 0 || check_interrupted() < 0)
 			return -1;
 		unrest_step();

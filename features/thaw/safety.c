@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "crew.h"
+#include "freezer.h"
 #include "inject.h"
 #include "knob.h"
 #include "safety.h"
@@ -19,7 +20,6 @@
 #define WINDOW DEBUG_DIR "freeze/inject/window_ms"
 /* Of pm_test, where no kernel of ours can do better; in seconds. */
 #define DELAY "/sys/module/suspend/parameters/pm_test_delay"
-#define TIMEOUT "/sys/power/pm_freeze_timeout"
 #define PATIENT_MS "120000"
 
 int trial_setup(const struct job_case *c)
@@ -33,7 +33,7 @@ int trial_setup(const struct job_case *c)
 
 int trial_patient(const struct job_case *c)
 {
-	return job_number(c, "swap") ? knob_write(TIMEOUT, PATIENT_MS) : 0;
+	return job_number(c, "swap") ? knob_write(FREEZER_TIMEOUT, PATIENT_MS) : 0;
 }
 
 int trial_cycle(void)

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "crew.h"
+#include "freezer.h"
 #include "inject.h"
 #include "knob.h"
 #include "pair.h"
@@ -28,7 +29,6 @@
 #include "util.h"
 #include "workload.h"
 
-#define TIMEOUT "/sys/power/pm_freeze_timeout"
 /* More than a slow guest takes to freeze a dozen tasks. */
 #define GIVE_UP_MS "10000"
 /* So many looks, each of which finds the one asleep and the other waiting. */
@@ -240,7 +240,7 @@ static int locked_setup(const struct job_case *c)
 		two = crew_memory(sizeof(*two));
 	if (!source)
 		source = crew_memory(sizeof(*source));
-	if (!two || !source || trial_setup(c) < 0 || knob_write(TIMEOUT, GIVE_UP_MS) < 0)
+	if (!two || !source || trial_setup(c) < 0 || knob_write(FREEZER_TIMEOUT, GIVE_UP_MS) < 0)
 		return -1;
 	*two = (struct two){ 0 };
 	return start(job_param(c, "how"));

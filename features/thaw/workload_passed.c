@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "crew.h"
+#include "freezer.h"
 #include "inject.h"
 #include "knob.h"
 #include "lull.h"
@@ -17,7 +18,6 @@
 #include "util.h"
 #include "workload.h"
 
-#define TIMEOUT "/sys/power/pm_freeze_timeout"
 /* Long enough for the task to get where it is held. */
 #define GIVE_UP_MS "4000"
 
@@ -39,13 +39,13 @@ static int freeze_in_vain(void)
 	int error;
 
 	if (lull_check_clear("thaw") < 0 || inject_number("thaw", "hold", 1) < 0 ||
-	    knob_write(TIMEOUT, GIVE_UP_MS) < 0)
+	    knob_write(FREEZER_TIMEOUT, GIVE_UP_MS) < 0)
 		return -1;
 	error = suspend_cycle();
 	if (check_interrupted() < 0)
 		return -1;
 	if (error != EBUSY)
-		return fail(STATUS_FAILED, TIMEOUT, "the freezer did not give up: %s",
+		return fail(STATUS_FAILED, FREEZER_TIMEOUT, "the freezer did not give up: %s",
 			    strerror(error));
 	if (!lull_check("thaw", "held"))
 		return fail(STATUS_UNMET, TRIAL_HOLD, "nobody was held: nothing was tested");
@@ -56,7 +56,7 @@ static int freeze_in_vain(void)
 static int rescue(void)
 {
 	if (inject_text("thaw", "disable", INJECT_NONE) < 0 ||
-	    inject_number("thaw", "hold", 0) < 0 || knob_write(TIMEOUT, "20000") < 0)
+	    inject_number("thaw", "hold", 0) < 0 || knob_write(FREEZER_TIMEOUT, FREEZER_TIMEOUT_DEFAULT) < 0)
 		return -1;
 	return trial_cycle();
 }

@@ -19,8 +19,6 @@
 /* The most that it does in one cycle, and waits before each. */
 #define TOGGLES 6
 #define PAUSE_US 2000
-/* So many times more cycles, until what goes on beside them has been met. */
-#define PATIENCE 5
 
 static struct crowd crowd;
 static pid_t toggler;
@@ -107,7 +105,7 @@ static int toggled_round(const struct job_case *c, const char *mode, struct samp
 	toggler = trial_fork("lull-toggler", toggle, NULL);
 	if (toggler < 0 || unrest_start(c) < 0)
 		return -1;
-	for (i = 0; (i < cycles || (!unrest_enough() && i < cycles * PATIENCE)) && !f.faults; i++) {
+	for (i = 0; unrest_goes_on(i, cycles, true) && !f.faults; i++) {
 		turns->may++;
 		if (trial_cycle() < 0)
 			return -1;

@@ -12,7 +12,8 @@ int layout_begin(struct zram *zram, const char *slots, size_t bytes);
 /*
  * Page all of it out, so that its slots lie as the name says; -1 with fail() called.
  *
- *	rows		one after the other, and a page table's in one cluster
+ *	rows		one after the other, and a page table's in one cluster (on 7.3 in
+ *			two of a fresh area, whose first slot is taken)
  *	shifted		the same, but a page table's begin in one cluster and end in
  *			the next
  *	mix		in runs as a compiler's memory has them, see layout.c

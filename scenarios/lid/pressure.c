@@ -97,7 +97,7 @@ static int pressure_setup(const struct job_case *c)
 	};
 
 	if (freezer_prepare() < 0 ||
-	    knob_write(FREEZE_TIMEOUT, job_param(c, "limit_ms")) < 0)
+	    knob_write(FREEZER_TIMEOUT, job_param(c, "limit_ms")) < 0)
 		return -1;
 	if (options.kb && zram_start(&zram, &options) < 0)
 		return -1;
@@ -147,7 +147,7 @@ static const struct workload_param pressure_params[] = {
 	{ "shared", "0" },
 	{ "swap_mb", "0" },
 	/* When the freezer gives up. */
-	{ "limit_ms", FREEZE_TIMEOUT_DEFAULT },
+	{ "limit_ms", FREEZER_TIMEOUT_DEFAULT },
 	{ 0 },
 };
 
