@@ -68,6 +68,7 @@ async def attempt(
                 place,
                 seed=job.seed,
                 allow=trial.allow,
+                seen=trial.seen,
                 rooms=(trial.feature,),
                 say=say,
             )

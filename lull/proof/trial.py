@@ -7,6 +7,7 @@ A trial is one boot. It holds where its checks are there and good; one with a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -145,6 +146,13 @@ class Trial(Record):
         if not self.about:
             return ()
         return (rf"KCSAN: data-race in (?!.*({self.about}))", *self.known)
+
+    @property
+    def seen(self) -> re.Pattern[str] | None:
+        """The kernel's report that a fault is looked for by; what comes after it is
+        no part of the verdict."""
+        ways = self.fault.kernel if self.fault else ()
+        return known_ways(ways) if ways else None
 
     def job(self, size: Size, seed: int) -> Job:
         """The boot's job."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
@@ -73,13 +74,14 @@ async def booted(
     seed: int = 1,
     clock: Clock = Clock.WALL,
     allow: Sequence[str] = (),
+    seen: re.Pattern[str] | None = None,
     extra: Mapping[str, bytes] | None = None,
     rooms: Sequence[str] | None = None,
     say: Callable[[str], None] = lambda text: None,
 ) -> Boot:
     """One boot with these cases to its end; raises as ``lull.runs.boot.boot``.
 
-    ``allow``, ``extra`` and ``rooms`` are as there.
+    ``allow``, ``seen``, ``extra`` and ``rooms`` are as there.
     """
     accel = "tcg" if clock is Clock.INSN else choose(kernel.bzimage).accel
 
@@ -91,6 +93,7 @@ async def booted(
             accel=accel,
             folder=folder,
             allow=allow,
+            seen=seen,
             extra=extra,
             rooms=rooms,
         )

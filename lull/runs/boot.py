@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -116,6 +117,7 @@ async def boot(
     plugin: str = "",
     parallel: bool = False,
     allow: Sequence[str] = (),
+    seen: re.Pattern[str] | None = None,
     extra: Mapping[str, bytes] | None = None,
     rooms: Sequence[str] | None = None,
 ) -> Boot:
@@ -123,7 +125,7 @@ async def boot(
 
     ``number`` is the boot's number in the run and becomes part of each
     sample. ``on_line`` gets each result line as it comes; ``append``, ``plugin``
-    and ``parallel`` are as in ``MachineSpec``, ``allow`` and ``extra`` as in
+    and ``parallel`` are as in ``MachineSpec``, ``allow``, ``seen`` and ``extra`` as in
     ``machine.run``, ``rooms`` as in ``build_probe``.
     Raises what that raises, and LabError for a result stream that ends well and
     lacks samples.
@@ -151,6 +153,7 @@ async def boot(
             folder=folder,
             policy=TimeoutPolicy(scale=slowness),
             allow=allow,
+            seen=seen,
             extra={**guest_files(job), **(extra or {})},
             listener=machine.Listener(result=on_line),
         )

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import re
 import shutil
 import tempfile
 import time
@@ -27,7 +28,7 @@ from lull.host.resources import available_mb, total_mb
 from lull.vm.command import OVERHEAD_MB, QEMU, MachineSpec, Wiring, qemu_command
 from lull.vm.console import scan
 from lull.vm.cpio import initramfs
-from lull.vm.outcome import Ending, Outcome, failure, message
+from lull.vm.outcome import Ending, Outcome, failure, first_report, message
 from lull.vm.served import ServedClock, threads_of
 from lull.vm.timeouts import SCALE_VARIABLE, TimeoutPolicy, Watchdog, host_factor
 from lull.vm.tsc import told_rate
@@ -66,13 +67,15 @@ async def run(
     policy: TimeoutPolicy = DEFAULT_POLICY,
     listener: Listener | None = None,
     allow: Sequence[str] = (),
+    seen: re.Pattern[str] | None = None,
     extra: Mapping[str, bytes] | None = None,
 ) -> Outcome:
     """Boot ``spec`` with ``probe`` as init and wait until it is done.
 
     ``console.log``, ``results.raw`` and ``qemu.log`` are left in ``folder``,
     which is made. ``allow`` are regular expressions for kernel reports that
-    the job provokes on purpose. ``extra`` are more files for the guest.
+    the job provokes on purpose. A first report, as ``KIND: TEXT``, that ``seen``
+    matches is all that the guest was booted for. ``extra`` are more files for it.
 
     Raises CannotRun (no QEMU, too little memory), GuestPanic, TimedOut,
     GuestFailed and LostVM, each with the end of the console. Nothing of the
@@ -94,7 +97,8 @@ async def run(
         told = replace(spec, append=(*told_rate(spec), *spec.append))
         command = qemu_command(told, wiring)
         started = time.monotonic()
-        boot = _Life(command, wiring, folder, watchdog, listener or Listener(), allow)
+        wanted = listener or Listener()
+        boot = _Life(command, wiring, folder, watchdog, wanted, allow, seen)
         ending = await boot.run()
         seconds = time.monotonic() - started
     error = failure(ending, scan(ending.console, allow), folder)
@@ -169,6 +173,7 @@ class _Life:
         watchdog: Watchdog,
         listener: Listener,
         allow: Sequence[str],
+        seen: re.Pattern[str] | None,
     ) -> None:
         self._command = command
         self._wiring = wiring
@@ -176,6 +181,7 @@ class _Life:
         self._watchdog = watchdog
         self._wanted = listener
         self._allow = allow
+        self._seen = seen
         self._suspect = False
         self._console = _Tail(wiring.console)
         self._results = _Tail(wiring.results)
@@ -267,7 +273,9 @@ class _Life:
         self._suspect = self._suspect or bool(scan(text))
         if self._suspect:
             found = scan(bytes(self._console.data), self._allow)
-            self._watchdog.bug(now, bool(found))
+            first = first_report(found) if found and self._seen else ""
+            seen = bool(first and self._seen and self._seen.match(first))
+            self._watchdog.bug(now, bool(found), seen)
 
     def _events(self) -> tuple[Message, ...]:
         return self._qmp_events.history

@@ -111,7 +111,7 @@ def failure(ending: Ending, findings: list[Finding], folder: Path) -> LullError 
             f"the guest's kernel reports a bug ({first}){more}\n{block}{also}{below}",
             where=where,
             hint=f"read {folder / 'console.log'} from line {first.line}",
-            report=_report(findings),
+            report=first_report(findings),
         )
     if ending.gave_up:
         sleep = [name for name in ending.events if name in ("SUSPEND", "WAKEUP")]
@@ -149,7 +149,7 @@ def failure(ending: Ending, findings: list[Finding], folder: Path) -> LullError 
     return None
 
 
-def _report(findings: list[Finding]) -> str:
+def first_report(findings: list[Finding]) -> str:
     """The first that says what it is: of two CPUs that report at once, lines of
     the one come between those of the other."""
     named = (finding for finding in findings if finding.kind != "report")

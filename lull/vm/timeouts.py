@@ -33,8 +33,9 @@ class TimeoutPolicy:
     ``boot_s``: to the first result line; ``stall_s``: without a result line
     and without console output; ``overall_s``: the whole run; ``leave_s``:
     from the ``done`` line to QEMU's end; ``bug_s``: on from where the console
-    reports a kernel bug, of which only the aftermath is still to come. ``scale``
-    is for a guest that is known to be slow, as a debug kernel is.
+    reports a kernel bug, of which only the aftermath is still to come; ``seen_s``:
+    the same for one that was all that the guest was booted for. ``scale`` is for a
+    guest that is known to be slow, as a debug kernel is.
     """
 
     boot_s: float = 60.0
@@ -42,6 +43,7 @@ class TimeoutPolicy:
     overall_s: float = 900.0
     leave_s: float = 10.0
     bug_s: float = 10.0
+    seen_s: float = 0.5
     scale: float = 1.0
 
 
@@ -92,6 +94,7 @@ class Watchdog:
         self._first_line: float | None = None
         self._done: float | None = None
         self._bug: float | None = None
+        self._seen = False
 
     @property
     def factor(self) -> float:
@@ -120,9 +123,11 @@ class Watchdog:
         """The guest said that it was done."""
         self._done = now
 
-    def bug(self, now: float, there: bool) -> None:
-        """Whether the console reports a kernel bug, by what it says so far."""
+    def bug(self, now: float, there: bool, seen: bool = False) -> None:
+        """Whether the console reports a kernel bug, by what it says so far; ``seen``
+        where it is the one that is looked for."""
         self._bug = (self._bug or now) if there else None
+        self._seen = seen
 
     def left_open(self, now: float) -> bool:
         """The guest is done, and QEMU should have ended by itself by now."""
@@ -138,7 +143,8 @@ class Watchdog:
             return f"not done after {limit:.0f} s"
         if now - self._last > (limit := policy.stall_s * self.factor):
             return f"no result and no console output for {limit:.1f} s"
-        if self._bug is not None and now - self._bug > policy.bug_s * self.factor:
+        bug_s = policy.seen_s if self._seen else policy.bug_s
+        if self._bug is not None and now - self._bug > bug_s * self.factor:
             return "its kernel had reported a bug, and it was not done since"
         if self._first_line is None and now > (limit := policy.boot_s * self.factor):
             return f"no first result after {limit:.1f} s"

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -35,12 +36,14 @@ class Boots:
         self.ends = list(ends)
         self.seeds: list[int] = []
         self.rooms: set[tuple[str, ...]] = set()
+        self.seen: list[re.Pattern[str] | None] = []
 
     async def booted(
         self, kernel: Kernel, cases: object, folder: Path, **more: Any
     ) -> object:
         self.seeds.append(more["seed"])
         self.rooms.add(more["rooms"])
+        self.seen.append(more["seen"])
         end = self.ends.pop(0)
         if isinstance(end, LullError):
             raise end
@@ -88,6 +91,22 @@ def test_only_an_open_question_gets_another_boot(
     assert boots.seeds == [5 + n for n in range(len(ends))]
     assert boots.rooms == {("f",)}
     assert len(said) == len(ends) - 1
+
+
+def test_a_boot_knows_the_report_that_it_is_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fault = {"checks": {"A": ""}, "kernel": ["sleep"]}
+    shown = Trial.model_validate({**COMMON, "cases": CASES, "fault": fault})
+    for trial in (INTACT, BROKEN, shown):
+        boots = Boots(BAD)
+        tried(trial, boots, tmp_path, monkeypatch)
+        (seen,) = boots.seen
+        if trial is shown:
+            assert seen and seen.match("atomic sleep: in a lock")
+            assert not seen.match("lockdep: in a lock")
+        else:
+            assert seen is None
 
 
 def test_what_the_machine_lacks_is_no_verdict_of_a_boot(

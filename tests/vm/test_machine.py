@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -58,6 +59,7 @@ def boot(
         listener: Listener | None = None,
         folder: str = "run",
         allow: tuple[str, ...] = (),
+        seen: re.Pattern[str] | None = None,
         seed: int = 0,
     ) -> Outcome:
         spec = MachineSpec(kernel_image, clock, memory_mb=256, seed=seed)
@@ -70,6 +72,7 @@ def boot(
                 policy=policy or TimeoutPolicy(),
                 listener=listener,
                 allow=allow,
+                seen=seen,
             )
         )
 
@@ -151,10 +154,20 @@ def test_a_hang_is_given_up(
 
 @pytest.mark.vm
 @pytest.mark.proof
-def test_a_bug_ends_a_guest_that_does_not_end(boot: Boot) -> None:
+@pytest.mark.parametrize(
+    ("policy", "seen"),
+    [
+        (TimeoutPolicy(bug_s=2, seen_s=900), "WARNING: in another"),
+        (TimeoutPolicy(bug_s=900, seen_s=2), "WARNING: WARNING: by"),
+    ],
+)
+def test_a_bug_ends_a_guest_that_does_not_end(
+    boot: Boot, policy: TimeoutPolicy, seen: str
+) -> None:
+    """The one that it was booted for does so at once."""
     begun = time.monotonic()
     with pytest.raises(GuestPanic, match="WARNING: by the guest") as caught:
-        boot("warn", policy=TimeoutPolicy(bug_s=2))
+        boot("warn", policy=policy, seen=re.compile(seen))
     assert "given up: its kernel had reported a bug" in caught.value.what
     assert time.monotonic() - begun < 60
 
@@ -323,19 +336,20 @@ def test_insn_follows_the_seed_and_not_the_load_of_the_host(boot: Boot) -> None:
 def test_a_report_is_seen_where_a_look_comes_in_the_middle_of_its_line(
     tmp_path: Path,
 ) -> None:
-    bugs: list[bool] = []
+    bugs: list[tuple[bool, bool]] = []
     watchdog = SimpleNamespace(
-        console=lambda now: None, bug=lambda now, found: bugs.append(found)
+        console=lambda now: None, bug=lambda now, *found: bugs.append(found)
     )
     wiring = SimpleNamespace(console=tmp_path / "console", results=tmp_path / "results")
+    wanted = re.compile(".*KASAN: slab-use-after-free in zs")
     life = machine._Life(
-        [], cast(Any, wiring), tmp_path, cast(Any, watchdog), Listener(), ()
+        [], cast(Any, wiring), tmp_path, cast(Any, watchdog), Listener(), (), wanted
     )
     line = b"[    1.000000] BUG: KASAN: slab-use-after-free in zs_free+0x1/0x2\n"
-    for end in (line.index(b"G:"), len(line)):
+    for end in (line.index(b"G:"), line.index(b"_free"), len(line)):
         wiring.console.write_bytes(line[:end])
         life._look(1.0)
-    assert bugs == [True]
+    assert bugs == [(True, False), (True, True)]
 
 
 def test_too_little_memory_is_told_with_figures(
