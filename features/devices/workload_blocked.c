@@ -51,15 +51,13 @@ static int blocked_setup(const struct job_case *c)
 
 	if (cycle_prepare() < 0 || inject_case(c) < 0)
 		return -1;
-	if (watchdog_start((int)job_number(c, "limit")) < 0)
-		return -1;
 	text = families((unsigned int)job_number(c, "families"),
 			(unsigned int)job_number(c, "last_us"));
 	if (!text)
 		return -1;
 	ret = tree_load(&tree, text);
 	free(text);
-	return ret;
+	return ret < 0 ? ret : watchdog_start((int)job_number(c, "limit"));
 }
 
 static int blocked_round(const struct job_case *c, const char *mode, struct sample *s)

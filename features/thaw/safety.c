@@ -22,8 +22,11 @@
 #define DELAY "/sys/module/suspend/parameters/pm_test_delay"
 #define PATIENT_MS "120000"
 
+static unsigned int limit_ms = TRIAL_LIMIT_MS;
+
 int trial_setup(const struct job_case *c)
 {
+	limit_ms = (unsigned int)job_number(c, "limit");
 	if (suspend_prepare("freezer") < 0 || inject_case(c) < 0)
 		return -1;
 	if (trace_has("lull", "freeze_phase"))
@@ -34,6 +37,11 @@ int trial_setup(const struct job_case *c)
 int trial_patient(const struct job_case *c)
 {
 	return job_number(c, "swap") ? knob_write(FREEZER_TIMEOUT, PATIENT_MS) : 0;
+}
+
+unsigned int trial_limit_ms(void)
+{
+	return limit_ms;
 }
 
 int trial_cycle(void)
@@ -111,7 +119,7 @@ int trial_state_wait(pid_t pid, const char *letters)
 
 bool trial_dies(pid_t *pid)
 {
-	for (int ms = 0; ms < TRIAL_LIMIT_MS && check_interrupted() >= 0; ms++) {
+	for (unsigned int ms = 0; ms < limit_ms && check_interrupted() >= 0; ms++) {
 		if (waitpid(*pid, NULL, WNOHANG) == *pid) {
 			*pid = 0;
 			return true;
@@ -132,7 +140,7 @@ void trial_end(pid_t *pid)
 
 bool trial_reaches(const volatile uint32_t *word, uint32_t at_least)
 {
-	for (int ms = 0; ms < TRIAL_LIMIT_MS && check_interrupted() >= 0; ms++) {
+	for (unsigned int ms = 0; ms < limit_ms && check_interrupted() >= 0; ms++) {
 		if (*word >= at_least)
 			return true;
 		sleep_ms(1);

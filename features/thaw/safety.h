@@ -18,8 +18,12 @@
 /* Longer than whatever a host delays; who needs as long never comes. */
 #define TRIAL_LIMIT_MS 30000
 
-/* Safeguards to do without, by name. */
-#define TRIAL_PARAMS { "disable", "none" }
+/*
+ * Safeguards to do without, by name; and the limit, for those who are not to come:
+ * counted in sleeps of a ms that the guest has done, and never less than what is
+ * needed by who does come.
+ */
+#define TRIAL_PARAMS { "disable", "none" }, { "limit", "30000" }
 
 /* Ready for trial_cycle(), with the case's safeguards off. */
 int trial_setup(const struct job_case *c);
@@ -28,6 +32,8 @@ int trial_setup(const struct job_case *c);
  * waits for who reclaims memory as for anybody.
  */
 int trial_patient(const struct job_case *c);
+/* The case's limit, in ms. */
+unsigned int trial_limit_ms(void);
 /* One freeze and thaw of the whole machine. */
 int trial_cycle(void);
 /* From now on it stays frozen for so long; where it is no debug kernel, whole seconds. */

@@ -123,10 +123,12 @@ static int try_one(const char *kind, const struct when *when, bool *got, bool *l
 	return 0;
 }
 
+/* 1, or 0 where a wakeup was swallowed. */
 static int try_all(const struct job_case *c, const struct when *when, const char *mode)
 {
 	char bad[120] = "";
 	bool got, lives;
+	int ret;
 
 	for (const char *const *kind = kinds; *kind; kind++) {
 		if (try_one(*kind, when, &got, &lives) < 0)
@@ -137,16 +139,19 @@ static int try_all(const struct job_case *c, const struct when *when, const char
 		snprintf(bad, sizeof(bad), "%s%s", *kind, got ? " (never woke again)" : "");
 		break;
 	}
-	return inject_verdict(c, when->check, mode, !*bad, ", %s: a wakeup was swallowed in %s",
-			      when->text, *bad ? bad : "none");
+	ret = inject_verdict(c, when->check, mode, !*bad, ", %s: a wakeup was swallowed in %s",
+			     when->text, *bad ? bad : "none");
+	return ret < 0 ? ret : !*bad;
 }
 
 static int beside_round(const struct job_case *c, const char *mode, struct sample *s)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(whens); i++) {
-		if (try_all(c, &whens[i], mode) < 0)
-			return -1;
-	}
+	int ret = 1;
+
+	for (size_t i = 0; i < ARRAY_SIZE(whens) && ret > 0; i++)
+		ret = try_all(c, &whens[i], mode);
+	if (ret < 0)
+		return -1;
 	sample_add(s, "tries", ARRAY_SIZE(whens) * (ARRAY_SIZE(kinds) - 1));
 	return 0;
 }

@@ -168,7 +168,7 @@ static int orders_round(const struct job_case *c, const char *mode, struct sampl
 
 	own_mode = mode;
 	for (unsigned int i = 0; i < ARRAY_SIZE(orders); i++) {
-		for (unsigned int at = 0; at <= NEVER && !ret && !f.lost; at++) {
+		for (unsigned int at = 0; at <= NEVER && !ret && !f.n; at++) {
 			if (at == NEVER || rests_at(orders[i], at))
 				ret = run_order(&f, orders[i], at);
 		}
