@@ -54,6 +54,7 @@ static struct unrest {
 	uint64_t changes, ns;	/* at the last step */
 	uint64_t without, amid;	/* operations while the CPU was off; while it changed */
 	uint64_t out, in;	/* pages, at first and then since */
+	unsigned int bad;	/* checks before it */
 } unrest = { .zram = -1 };
 
 static void unrest_change_cpu(void)
@@ -147,6 +148,7 @@ int unrest_start(const struct job_case *c)
 	unrest.cpus = job_number(c, "cpus");
 	unrest.swap = job_number(c, "swap");
 	unrest_shared->stay_ns = UNREST_FIRST_NS;
+	unrest.bad = report_bad();
 	unrest.ns = now_ns();
 	if (unrest.swap && unrest_start_swap() < 0)
 		return -1;
@@ -238,7 +240,7 @@ int unrest_end(int ret)
 {
 	bool enough = unrest_enough();
 
-	if (!ret && !enough && report_is_good())
+	if (!ret && !enough && report_bad() == unrest.bad)
 		ret = fail(STATUS_UNMET, "unrest", "too little of it%s", unrest_text());
 	unrest_stop();
 	return ret;

@@ -92,8 +92,8 @@ const struct applet *applet_find(int argc, char **argv);
 
 /* A safety workload's verdict, written as a line of the results. */
 int report_check(const struct job_case *c, const char *name, bool ok, const char *text);
-/* Of all so far. */
-bool report_is_good(void);
+/* Of all so far, how many were not. */
+unsigned int report_bad(void);
 /* Whether writing to /sys/power/state is allowed here; else fail() was called. */
 int may_suspend(void);
 

@@ -42,8 +42,6 @@
 /* LULL_ZFREE_BATCH. */
 #define GROUP_SLOTS 64
 #define HUGE_BYTES ((size_t)8 << 20)
-/* So many times more areas at most, until all that is asked for has happened. */
-#define PATIENCE 10
 /* Without a page read back in that time something hangs. */
 #define STUCK_MS 60000
 /* A worker has two areas at a time, and the caches of swap slots hold some. */
@@ -307,15 +305,19 @@ static const char *lacking(const struct job_case *c)
 	return NULL;
 }
 
+/* Whatever the case asks for beside so many areas. */
+static bool has_all(const struct job_case *c, uint64_t checks)
+{
+	return tally->checked >= checks && !lacking(c) && shared_enough(c);
+}
+
 /* Until so many areas were read back: a slow machine takes longer. */
 static int wait_checked(const struct job_case *c)
 {
 	uint64_t before = 0, since = now_ns(), checks = job_number(c, "checks");
 
-	while ((tally->checked < checks ||
-		(tally->checked < checks * PATIENCE &&
-		 (lacking(c) || !shared_enough(c) || !unrest_enough()))) &&
-	       !tally->wrong && check_interrupted() >= 0) {
+	while (unrest_goes_on(tally->checked, checks, has_all(c, checks)) && !tally->wrong &&
+	       check_interrupted() >= 0) {
 		if (tally->checked != before) {
 			since = now_ns();
 			unrest_step();

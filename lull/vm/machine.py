@@ -273,9 +273,14 @@ class _Life:
         self._suspect = self._suspect or bool(scan(text))
         if self._suspect:
             found = scan(bytes(self._console.data), self._allow)
-            first = first_report(found) if found and self._seen else ""
-            seen = bool(first and self._seen and self._seen.match(first))
-            self._watchdog.bug(now, bool(found), seen)
+            self._watchdog.bug(now, bool(found), self._sees())
+
+    def _sees(self) -> bool:
+        """Is the first report the one that is looked for, by whole lines?"""
+        if self._seen is None:
+            return False
+        found = scan(bytes(self._console.data).rpartition(b"\n")[0], self._allow)
+        return bool(found and self._seen.match(first_report(found)))
 
     def _events(self) -> tuple[Message, ...]:
         return self._qmp_events.history

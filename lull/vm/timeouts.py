@@ -126,7 +126,10 @@ class Watchdog:
     def bug(self, now: float, there: bool, seen: bool = False) -> None:
         """Whether the console reports a kernel bug, by what it says so far; ``seen``
         where it is the one that is looked for."""
-        self._bug = (self._bug or now) if there else None
+        if not there:
+            self._bug = None
+        elif self._bug is None or (seen and not self._seen):
+            self._bug = now
         self._seen = seen
 
     def left_open(self, now: float) -> bool:
