@@ -6,6 +6,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import stat
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -46,6 +47,15 @@ def shown_path(path: Path) -> str:
     here = Path.cwd()
     full = here / path
     return str(full.relative_to(here) if full.is_relative_to(here) else full)
+
+
+def untrusted(about: os.stat_result) -> str | None:
+    """Why what somebody has left in a cache is not used: who else could have."""
+    if about.st_uid != os.geteuid():
+        return "it belongs to another user"
+    if about.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        return "others may write it"
+    return None
 
 
 def slug(text: str) -> str:

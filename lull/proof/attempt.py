@@ -18,6 +18,7 @@ from lull.proof.trial import Size, Trial
 from lull.runs.again import booted
 from lull.runs.samples import parse_stream
 from lull.vm.machine import RESULTS
+from lull.vm.standby import Standby
 
 #: Boots of a trial: who misses a fault by luck, or had no verdict, gets another.
 TRIES = 6
@@ -47,8 +48,10 @@ async def attempt(
     folder: Path,
     say: Callable[[str], None] = lambda text: None,
     tries: int = TRIES,
+    standby: Standby | None = None,
 ) -> Attempt:
-    """Boot the trial up to ``tries`` times, with seeds from ``seed`` on.
+    """Boot the trial up to ``tries`` times, with seeds from ``seed`` on, or resume
+    ``standby``.
 
     What each boot leaves is below ``folder``. ``say`` is told why there is
     another one.
@@ -70,6 +73,7 @@ async def attempt(
                 allow=trial.allow,
                 seen=trial.seen,
                 rooms=(trial.feature,),
+                standby=standby,
                 say=say,
             )
             ended = done.stream.checks

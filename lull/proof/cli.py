@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from contextlib import ExitStack
 from typing import Annotated
 
 import typer
@@ -20,6 +21,7 @@ from lull.proof.ledger import render
 from lull.proof.narrow import narrowed
 from lull.proof.soak import counts, soak, soakable
 from lull.proof.trial import Trial, of_features, trials
+from lull.runs.standby import standing_by
 
 
 def soak_command(
@@ -31,12 +33,15 @@ def soak_command(
 ) -> None:
     """Try what is random with new seeds until the time is over."""
     found = _soakable_on(base, features or ())
-    with open_progress() as progress:
-        kernels = {}
+    with open_progress() as progress, ExitStack() as held:
+        kernels, standbys = {}, {}
         for arm in dict.fromkeys(trial.arm for trial in found):
             progress.step(f"{base} {arm} kernel, built unless it was")
-            kernels[str(arm)] = build(base, arm, progress.update)
-        done = run_alone(soak(found, kernels, base, minutes, progress.note))
+            kernel = kernels[str(arm)] = build(base, arm, progress.update)
+            machine = standing_by(kernel, progress.note)
+            standbys[str(arm)] = held.enter_context(machine)
+        work = soak(found, kernels, standbys, base, minutes, progress.note)
+        done = run_alone(work)
     sys.stdout.write(render(counts(found, base)))
     print(f"{done.tries} boots now, {done.without} trials without a verdict")
     if done.failed:

@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 import random
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,6 +26,7 @@ from lull.proof.narrow import narrowed
 from lull.proof.proof_json import SAID, VERDICT
 from lull.proof.store import Remembered, Store
 from lull.proof.trial import Size, Trial, of_size, parse
+from lull.runs.standby import standing_by
 
 #: Of the verdicts that are remembered, the share that each run tries anew.
 ANEW = 0.03
@@ -82,7 +82,7 @@ class TrialItem(pytest.Item):
         """Recall the verdict, or boot for one; TrialFailed where it is not good."""
         root, config = repo_root(), self.config
         base, size = config.getoption("--base"), Size(config.getoption("--size"))
-        parts = parts_of(self.trial, size, base, root)
+        parts = self._parts(root)
         name = f"{base} {self.trial.id}"
         if self._seed != SEED:
             name += f" [seed {self._seed}]"
@@ -103,6 +103,11 @@ class TrialItem(pytest.Item):
                 self._say(f"{name}: tried anew with seed {seed}")
             self._try(name, seed, base, size, parts, store)
 
+    def _parts(self, root: Path) -> dict[str, str]:
+        asked = self.config.getoption
+        size, each = Size(asked("--size")), asked("--boot-each")
+        return parts_of(self.trial, size, asked("--base"), root, boot_each=each)
+
     def _try(
         self,
         name: str,
@@ -112,11 +117,18 @@ class TrialItem(pytest.Item):
         parts: dict[str, str],
         store: Store,
     ) -> None:
-        folder = Path(tempfile.mkdtemp(prefix="lull-trial-"))
-        try:
+        # What a process that was killed has left there is swept away.
+        with ExitStack() as held:
+            folder = held.enter_context(Cache().temp("trial"))
             kernel = build(base, self.trial.arm)
-            work = attempt(self.trial, size, seed, kernel, folder, self._say)
-            done = run_alone(work)
+            standby = None
+            if not self.config.getoption("--boot-each"):
+                standby = held.enter_context(standing_by(kernel, self._say))
+            done = run_alone(
+                attempt(
+                    self.trial, size, seed, kernel, folder, self._say, standby=standby
+                )
+            )
             verdict = Remembered(
                 id=name,
                 parts=parts,
@@ -128,7 +140,7 @@ class TrialItem(pytest.Item):
             )
             self._tell(verdict, parts, remembered=False)
             # Somebody who edits meanwhile has not had what is there now tried.
-            same = parts == parts_of(self.trial, size, base, repo_root())
+            same = parts == self._parts(repo_root())
             if same:
                 Ledger().add(entry(self.trial, base, parts, done))
             if done.result is Result.PASS:
@@ -143,8 +155,6 @@ class TrialItem(pytest.Item):
                 f"{self.trial.text}\n{done.result} after {done.tries} boots, "
                 f"seed {seed}: {done.how}\nconsoles: {kept}"
             )
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
 
     def _tell(
         self, verdict: Remembered, parts: Mapping[str, str], *, remembered: bool

@@ -12,6 +12,7 @@ import ast
 import json
 import os
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -26,28 +27,23 @@ from lull.kernels.source import fetch
 from lull.model import Arm, Clock
 from lull.proof.trial import Size, Trial
 from lull.runs.boot import machine_spec
+from lull.runs.standby import NOWHERE
 from lull.trees.guest import guest_files
-from lull.vm import tsc
-from lull.vm.accel import ACCEL_VARIABLE, device_obstacle, qemu_version
-from lull.vm.command import Wiring, qemu_command
+from lull.vm import standby, tsc
+from lull.vm.accel import ACCEL_VARIABLE, device_obstacle, emulator
+from lull.vm.command import qemu_command
 from lull.vm.compile import recipe_key
 from lull.vm.probe_build import probe_recipe
 
 #: What makes a kernel, and a verdict of a boot, with all that they import.
-JUDGE = ("lull/kernels/build.py", "lull/proof/attempt.py")
+JUDGE = (
+    "lull/kernels/build.py",
+    "lull/proof/attempt.py",
+    "lull/runs/standby.py",
+)
 
 #: What is compiled, or runs, whatever the mode is.
 _STOCK = frozenset({"Kconfig", "Makefile", "debug.c"})
-
-#: What QEMU boots by: it has the table of CPUs, and the timers' places.
-_BIOS = ("/usr/share/seabios/bios-256k.bin", "/usr/share/qemu/linuxboot_dma.bin")
-
-_NOWHERE = Wiring(
-    initramfs=Path("INITRAMFS"),
-    console=Path("CONSOLE"),
-    results=Path("RESULTS"),
-    qmp=Path("QMP"),
-)
 
 
 def key_of(parts: Mapping[str, str]) -> str:
@@ -55,20 +51,27 @@ def key_of(parts: Mapping[str, str]) -> str:
     return digest(json.dumps(dict(parts), sort_keys=True))
 
 
-def parts_of(trial: Trial, size: Size, base: str, root: Path) -> dict[str, str]:
-    """Kind of input -> digest. Fetches the kernel's sources where they are not."""
+def parts_of(
+    trial: Trial, size: Size, base: str, root: Path, *, boot_each: bool = False
+) -> dict[str, str]:
+    """Kind of input -> digest. Fetches the kernel's sources where they are not.
+
+    With ``boot_each`` its guests boot, else they are resumed from one that stands by.
+    """
     job = trial.job(size, 0)
     rooms = (trial.feature, *trial.needs)
     spec = machine_spec(Path("KERNEL"), 0, Clock.WALL, "tcg", arm=trial.arm)
     # What decides between KVM and TCG, without a kernel that could be tried.
     accel = f"{os.environ.get(ACCEL_VARIABLE)} {device_obstacle(Path('/dev/kvm'))}"
     files = guest_files(job)
+    wiring = replace(NOWHERE, standby=None) if boot_each else NOWHERE
     said = trial.model_dump_json(exclude={"text", "seconds", "cases", "proof"})
     return {
         "source": _source(base),
         "kernel": _files(root, kernel_files(root, base, trial.arm, rooms)),
         **tools(),
-        "machine": digest(accel, *qemu_command(spec, _NOWHERE)),
+        "machine": digest(accel, *qemu_command(spec, wiring)),
+        "standby": "" if boot_each else recipe_key(root, standby.recipe()),
         "probe": recipe_key(root, probe_recipe(root, (trial.feature,))),
         "job": digest(job_text(job), *(n.encode() + t for n, t in files.items())),
         "wanted": digest(said),
@@ -150,10 +153,5 @@ def tools() -> dict[str, str]:
     """The programs of this machine that have a part in it."""
     return {
         "compiler": digest(toolchain.compiler(), *build_identity()),
-        "qemu": digest(qemu_version(), *map(_there, _BIOS)),
+        "qemu": emulator(),
     }
-
-
-def _there(name: str) -> bytes:
-    path = Path(name)
-    return path.read_bytes() if path.is_file() else b""

@@ -39,6 +39,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=Size.TEST.value,
         help="test: enough to show each statement. proof: all, at full size.",
     )
+    group.addoption(
+        "--boot-each",
+        action="store_true",
+        help="Boot each guest. Else one boots, and the others are resumed from it.",
+    )
     group.addoption("--base", default=DEFAULT_BASE, help="Which kernel.")
     group.addoption(
         "--feature", action="append", default=[], help="Only this feature's tests."

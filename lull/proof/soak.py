@@ -6,19 +6,19 @@ from __future__ import annotations
 import asyncio
 import os
 import random
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from lull.host.files import repo_root
+from lull.kernels.cache import Cache
 from lull.kernels.record import Kernel
 from lull.proof.attempt import attempt, keep_failed
 from lull.proof.faults import Result
 from lull.proof.key import key_of, parts_of
 from lull.proof.ledger import Count, Ledger, count, entry
 from lull.proof.trial import Size, Trial
+from lull.vm.standby import Standby
 
 #: Above the seeds that anybody names; of ten years of seconds.
 _SEEDS = range(10**4, 3 * 10**8)
@@ -48,13 +48,15 @@ def counts(found: Iterable[Trial], base: str) -> tuple[Count, ...]:
 async def soak(
     found: tuple[Trial, ...],
     kernels: Mapping[str, Kernel],
+    standbys: Mapping[str, Standby | None],
     base: str,
     minutes: float,
     say: Callable[[str], None],
 ) -> Soaked:
     """Try those of ``found`` that were tried least, as many at once as CPUs.
 
-    ``kernels`` are by arm. What has begun when the time is over comes to its end.
+    ``kernels`` are by arm, and so are the machines that
+    stand by. What has begun when the time is over comes to its end.
     Every attempt is in the ledger when the next one begins.
     """
     until = time.monotonic() + 60 * minutes
@@ -67,10 +69,11 @@ async def soak(
 
     async def one(trial: Trial) -> None:
         seed = draw.choice(_SEEDS)
-        with tempfile.TemporaryDirectory(prefix="lull-soak-") as name:
-            folder = Path(name)
+        with Cache().temp("soak") as folder:
             kernel = kernels[trial.arm]
-            done = await attempt(trial, Size.PROOF, seed, kernel, folder)
+            done = await attempt(
+                trial, Size.PROOF, seed, kernel, folder, standby=standbys[trial.arm]
+            )
             Ledger().add(entry(trial, base, tried_parts[trial.id], done))
             soaked.tries += done.tries
             if done.result is Result.FAIL:

@@ -8,7 +8,6 @@ itself what it is the verdict of. Any other is forgotten, with a line.
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -16,14 +15,12 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from lull.host.files import cache_root, write_file
+from lull.host.files import cache_root, untrusted, write_file
 from lull.model import Record
 from lull.proof.key import key_of
 
 #: How many are kept; those that were not asked for the longest go first.
 KEEP = 5000
-
-_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class Remembered(Record):
@@ -60,7 +57,7 @@ class Store:
         except OSError as error:
             self._say(f"not trusted: {path}: {error.strerror}")
             return None
-        why = _distrust(about, self.root)
+        why = untrusted(about) or untrusted(self.root.stat())
         found = None
         if why is None:
             found, why = _read(data, id, parts)
@@ -116,16 +113,6 @@ class Store:
 
     def _path(self, id: str, parts: Mapping[str, str]) -> Path:
         return self.root / f"{key_of({**parts, 'id': id})}.json"
-
-
-def _distrust(about: os.stat_result, root: Path) -> str | None:
-    folder = root.stat()
-    for one in (about, folder):
-        if one.st_uid != os.geteuid():
-            return "it belongs to another user"
-        if one.st_mode & _OTHERS_WRITE:
-            return "others may write it"
-    return None
 
 
 def _read(

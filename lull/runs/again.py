@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from lull.errors import GuestPanic, Late, NoMemory
 from lull.host.process import run_alone
@@ -16,6 +16,9 @@ from lull.kernels.record import Kernel
 from lull.model import Case, Clock, Job
 from lull.runs.boot import Boot, boot
 from lull.vm.accel import choose
+from lull.vm.standby import Standby
+
+T = TypeVar("T")
 
 #: In so many boots in a row it was not the emulator.
 TRIES = 3
@@ -26,11 +29,11 @@ LOOK_S = 10.0
 
 
 async def boot_again(
-    start: Callable[[], Awaitable[Boot]],
+    start: Callable[[], Awaitable[T]],
     say: Callable[[str], None],
     *,
     parallel: bool = False,
-) -> Boot:
+) -> T:
     """``start``, and once or twice more where the emulator or the host failed.
 
     The kernel patches a static key by way of a breakpoint. With a thread for each
@@ -77,11 +80,12 @@ async def booted(
     seen: re.Pattern[str] | None = None,
     extra: Mapping[str, bytes] | None = None,
     rooms: Sequence[str] | None = None,
+    standby: Standby | None = None,
     say: Callable[[str], None] = lambda text: None,
 ) -> Boot:
     """One boot with these cases to its end; raises as ``lull.runs.boot.boot``.
 
-    ``allow``, ``seen``, ``extra`` and ``rooms`` are as there.
+    ``allow``, ``seen``, ``extra``, ``rooms`` and ``standby`` are as there.
     """
     accel = "tcg" if clock is Clock.INSN else choose(kernel.bzimage).accel
 
@@ -96,6 +100,7 @@ async def booted(
             seen=seen,
             extra=extra,
             rooms=rooms,
+            standby=standby,
         )
 
     return await boot_again(start, say)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lull.ask.job import job_text
-from lull.errors import GuestFailed, LabError, Late
+from lull.errors import GuestFailed, LabError
 from lull.host.files import repo_root
 from lull.kernels.record import Kernel
 from lull.model import Arm, Clock, Job
@@ -19,13 +19,14 @@ from lull.vm import machine
 from lull.vm.command import Accel, MachineSpec
 from lull.vm.outcome import Outcome
 from lull.vm.probe_build import build_probe
+from lull.vm.standby import Standby
 from lull.vm.timeouts import TimeoutPolicy
 
 #: MiB: enough for the 60,000 zombies of the largest case.
 MEMORY_MB = 2048
 
 #: How much slower a kernel of the arm runs; the debug arm has KASAN.
-_SLOWNESS = {Arm.STOCK: 1.0, Arm.LULL: 1.0, Arm.DEBUG: 8.0, Arm.KCSAN: 6.0}
+SLOWNESS = {Arm.STOCK: 1.0, Arm.LULL: 1.0, Arm.DEBUG: 8.0, Arm.KCSAN: 6.0}
 
 #: For the arms that look for faults: the probe need not wait for the clock to
 #: measure by, which takes a second of every boot.
@@ -120,17 +121,18 @@ async def boot(
     seen: re.Pattern[str] | None = None,
     extra: Mapping[str, bytes] | None = None,
     rooms: Sequence[str] | None = None,
+    standby: Standby | None = None,
 ) -> Boot:
     """Boot ``kernel`` with ``job`` and read what the probe wrote.
 
     ``number`` is the boot's number in the run and becomes part of each
     sample. ``on_line`` gets each result line as it comes; ``append``, ``plugin``
-    and ``parallel`` are as in ``MachineSpec``, ``allow``, ``seen`` and ``extra`` as in
-    ``machine.run``, ``rooms`` as in ``build_probe``.
+    and ``parallel`` are as in ``MachineSpec``, ``allow``, ``seen``, ``extra`` and
+    ``standby`` as in ``machine.run``, ``rooms`` as in ``build_probe``.
     Raises what that raises, and LabError for a result stream that ends well and
     lacks samples.
     """
-    slowness = _SLOWNESS[kernel.arm]
+    slowness = SLOWNESS[kernel.arm]
     if clock is Clock.INSN:
         slowness *= _INSN_SLOWNESS
     if plugin:
@@ -156,16 +158,17 @@ async def boot(
             seen=seen,
             extra={**guest_files(job), **(extra or {})},
             listener=machine.Listener(result=on_line),
+            standby=standby,
         )
     except GuestFailed:
         said = parse_stream((folder / machine.RESULTS).read_bytes())
         # For want of a CPU the probe may not be able to do its job; but what it has
         # found wrong before is not to be lost.
         if all(check.ok for check in said.checks):
-            _require_cpus(said, spec, folder)
+            machine.require_cpus(_cpus(said), spec, folder)
         raise
     stream = parse_stream(outcome.results, boot=number, seed=job.seed, arm=kernel.arm)
-    _require_cpus(stream, spec, folder)
+    machine.require_cpus(_cpus(stream), spec, folder)
     if stream.missing:
         raise LabError(
             f"{stream.missing} of {stream.announced} samples that the probe wrote "
@@ -175,11 +178,5 @@ async def boot(
     return Boot(outcome, stream)
 
 
-def _require_cpus(stream: Stream, spec: MachineSpec, folder: Path) -> None:
-    cpus = stream.hello.cpus if stream.hello else spec.cpus
-    if cpus < spec.cpus:
-        raise Late(
-            f"the guest came up with {cpus} of its {spec.cpus} CPUs",
-            where=str(folder),
-            hint="on a busy host they were late: run it again with less beside",
-        )
+def _cpus(stream: Stream) -> int | None:
+    return stream.hello.cpus if stream.hello else None

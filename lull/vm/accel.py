@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Literal
 
 from lull.errors import UsageError
-from lull.host.files import cache_root, write_file
+from lull.host.files import cache_root, digest, write_file
 from lull.host.process import die_with_parent, sigterm_unwinds
 from lull.vm.command import QEMU, Accel
 from lull.vm.machine import require_qemu
@@ -35,6 +35,9 @@ ACCEL_VARIABLE = "LULL_ACCEL"
 #: within a fraction of a second and is at its panic after about one.
 FIRST_BYTE_S = 3.0
 PANIC_S = 10.0
+
+#: They have the table of CPUs, and the timers' places.
+_BIOS = ("/usr/share/seabios/bios-256k.bin", "/usr/share/qemu/linuxboot_dma.bin")
 
 _POLL_S = 0.05
 _NO_ROOT = re.compile(rb"Kernel panic - not syncing: (?:VFS: |No working init)")
@@ -152,6 +155,16 @@ def qemu_version() -> str:
     """What ``qemu-system-x86_64 --version`` prints."""
     done = subprocess.run([QEMU, "--version"], capture_output=True, check=False)
     return done.stdout.decode("utf-8", "backslashreplace")
+
+
+def emulator() -> str:
+    """What names this QEMU, with what its machines boot by."""
+    return digest(qemu_version(), *map(_there, _BIOS))
+
+
+def _there(name: str) -> bytes:
+    path = Path(name)
+    return path.read_bytes() if path.is_file() else b""
 
 
 def kvm_command(kernel: Path, console: Path) -> list[str]:

@@ -23,6 +23,7 @@ from lull.model import Clock
 
 QEMU = "qemu-system-x86_64"
 RESULTS_PORT = "lull.results"  #: /sys/class/virtio-ports/*/name in the guest
+HANDOVER_PORT = "lull.handover"  #: the same, of a machine that stands by
 
 Accel = Literal["kvm", "tcg"]
 
@@ -100,6 +101,16 @@ class Wiring:
     console: Path  #: what ttyS0 prints
     results: Path  #: what is written to the port lull.results
     qmp: Path  #: a unix socket on which the lab listens and QEMU connects
+    standby: StandbyWiring | None = None
+
+
+@dataclass(frozen=True)
+class StandbyWiring:
+    """What a machine has more that stands by, or was resumed from there."""
+
+    memory: Path  #: a file of the size of the guest's memory, which is that memory
+    handover: Path  #: of ``handover.in``, from which the guest reads, and ``.out``
+    resumed: bool  #: what the guest writes to its memory does not go to the file
 
 
 def kernel_words(spec: MachineSpec) -> str:
@@ -144,7 +155,7 @@ def qemu_command(spec: MachineSpec, wiring: Wiring) -> list[str]:
         *("-nodefaults", "-no-user-config", "-no-reboot"),
         *("-display", "none"),
         # Not microvm: the guest has to suspend and resume.
-        *("-machine", "pc"),
+        *("-machine", "pc,memory-backend=ram" if wiring.standby else "pc"),
         *_clock_options(spec),
         *(("-plugin", spec.plugin) if spec.plugin else ()),
         *(
@@ -156,13 +167,34 @@ def qemu_command(spec: MachineSpec, wiring: Wiring) -> list[str]:
         *("-kernel", str(spec.kernel)),
         *("-initrd", str(wiring.initramfs)),
         *("-append", kernel_words(spec)),
-        *("-chardev", f"file,id=console,path={_escape(wiring.console)}"),
+        *("-chardev", _console(wiring)),
         *("-serial", "chardev:console"),
         *("-chardev", f"file,id=results,path={_escape(wiring.results)}"),
         *("-device", "virtio-serial-pci,ioeventfd=off"),
         *("-device", f"virtserialport,chardev=results,name={RESULTS_PORT}"),
+        *(_standby_options(spec, wiring.standby) if wiring.standby else ()),
         *("-qmp", f"unix:{_escape(wiring.qmp)},server=off"),
     ]
+
+
+def _standby_options(spec: MachineSpec, wiring: StandbyWiring) -> list[str]:
+    memory = (
+        f"memory-backend-file,id=ram,size={spec.memory_mb}M,"
+        f"mem-path={_escape(wiring.memory)},share={'off' if wiring.resumed else 'on'}"
+    )
+    return [
+        *("-object", memory),
+        *("-chardev", f"pipe,id=handover,path={_escape(wiring.handover)}"),
+        *("-device", f"virtserialport,chardev=handover,name={HANDOVER_PORT}"),
+        *(("-incoming", "defer") if wiring.resumed else ()),
+    ]
+
+
+def _console(wiring: Wiring) -> str:
+    # What was said until it was saved comes first.
+    resumed = wiring.standby is not None and wiring.standby.resumed
+    more = ",append=on" if resumed else ""
+    return f"file,id=console,path={_escape(wiring.console)}{more}"
 
 
 def _escape(path: Path) -> str:

@@ -9,38 +9,43 @@ so also keeps the insn clock deterministic; a socket does neither.
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import re
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
-from qemu.qmp import EventListener, Message, QMPClient, QMPError, Runstate
+from qemu.qmp import EventListener, ExecuteError, Message, QMPClient, QMPError
 
-from lull.errors import CannotRun, NoMemory
+from lull.errors import CannotRun, LabError, Late, NoMemory
 from lull.host.process import kill_apart, start_apart
 from lull.host.resources import available_mb, total_mb
-from lull.vm.command import OVERHEAD_MB, QEMU, MachineSpec, Wiring, qemu_command
+from lull.vm.command import (
+    OVERHEAD_MB,
+    QEMU,
+    MachineSpec,
+    StandbyWiring,
+    Wiring,
+    qemu_command,
+)
 from lull.vm.console import scan
 from lull.vm.cpio import initramfs
 from lull.vm.outcome import Ending, Outcome, failure, first_report, message
+from lull.vm.qmp import QUIT_S, accept, gone, hang_up, quit_qemu, resume
 from lull.vm.served import ServedClock, threads_of
+from lull.vm.standby import Standby, hand_over
 from lull.vm.timeouts import SCALE_VARIABLE, TimeoutPolicy, Watchdog, host_factor
 from lull.vm.tsc import told_rate
 
 RESULTS = "results.raw"  #: what the probe has written, in a boot's folder
 
 _POLL_S = 0.1  #: how often the files are looked at
-_QUIT_S = 2.0  #: for QEMU to obey QMP's quit, before it is killed
 _SOCKET_PATH_MAX = 107
-
-# Its complaints about a QEMU that goes away are what this module handles.
-logging.getLogger("qemu.qmp").addHandler(logging.NullHandler())
 
 DEFAULT_POLICY = TimeoutPolicy()
 
@@ -69,6 +74,7 @@ async def run(
     allow: Sequence[str] = (),
     seen: re.Pattern[str] | None = None,
     extra: Mapping[str, bytes] | None = None,
+    standby: Standby | None = None,
 ) -> Outcome:
     """Boot ``spec`` with ``probe`` as init and wait until it is done.
 
@@ -76,6 +82,8 @@ async def run(
     which is made. ``allow`` are regular expressions for kernel reports that
     the job provokes on purpose. A first report, as ``KIND: TEXT``, that ``seen``
     matches is all that the guest was booted for. ``extra`` are more files for it.
+    ``standby`` is one of ``spec``, to be resumed in place of a boot: what it has said
+    comes first on the console, and its date is as it was there, whatever the seed.
 
     Raises CannotRun (no QEMU, too little memory), GuestPanic, TimedOut,
     GuestFailed and LostVM, each with the end of the console. Nothing of the
@@ -85,20 +93,39 @@ async def run(
     require_memory(spec.memory_mb + OVERHEAD_MB)
     folder.mkdir(parents=True, exist_ok=True)
     factor = host_factor()
-    watchdog = Watchdog(policy, factor, fixed=SCALE_VARIABLE in os.environ)
-    with _scratch() as scratch:
+    watchdog = Watchdog(
+        policy,
+        factor,
+        fixed=SCALE_VARIABLE in os.environ,
+        boot_s=standby.boot_s if standby else None,
+    )
+    with scratch_room() as scratch:
         wiring = Wiring(
             initramfs=scratch / "initramfs",
             console=folder / "console.log",
             results=folder / RESULTS,
             qmp=scratch / "qmp",
         )
-        wiring.initramfs.write_bytes(initramfs(probe, job, extra))
+        files = initramfs(probe, job, extra)
+        beside = None
+        if standby is None:
+            wiring.initramfs.write_bytes(files)
+        else:
+            pipe = scratch / "handover"
+            hand_over(pipe, files)
+            wiring = replace(
+                wiring,
+                initramfs=standby.initramfs,
+                standby=StandbyWiring(standby.memory, pipe, resumed=True),
+            )
+            beside = partial(resume, state=standby.state)
         told = replace(spec, append=(*told_rate(spec), *spec.append))
         command = qemu_command(told, wiring)
         started = time.monotonic()
         wanted = listener or Listener()
-        boot = _Life(command, wiring, folder, watchdog, wanted, allow, seen)
+        boot = Life(command, wiring, folder, watchdog, wanted, allow, seen, beside)
+        if standby is not None:
+            boot.before = standby.console.read_bytes()
         ending = await boot.run()
         seconds = time.monotonic() - started
     error = failure(ending, scan(ending.console, allow), folder)
@@ -113,6 +140,16 @@ async def run(
         command=tuple(command),
         accel=spec.accel,
     )
+
+
+def require_cpus(found: object, spec: MachineSpec, folder: Path) -> None:
+    """Raise Late where a guest says that it has fewer CPUs than it was given."""
+    if isinstance(found, int) and found < spec.cpus:
+        raise Late(
+            f"the guest came up with {found} of its {spec.cpus} CPUs",
+            where=str(folder),
+            hint="on a busy host they were late: run it again with less beside",
+        )
 
 
 def require_qemu() -> None:
@@ -135,7 +172,7 @@ def require_memory(need_mb: int) -> None:
 
 
 @contextmanager
-def _scratch() -> Iterator[Path]:
+def scratch_room() -> Iterator[Path]:
     """A temporary directory whose path is short enough for a unix socket."""
     room = os.fsencode(Path(tempfile.gettempdir()) / "lull-vm-xxxxxxxx" / "qmp")
     near = "/tmp" if len(room) > _SOCKET_PATH_MAX else None
@@ -162,7 +199,7 @@ class _Tail:
         return new
 
 
-class _Life:
+class Life:
     """One life of a QEMU process."""
 
     def __init__(
@@ -174,6 +211,7 @@ class _Life:
         listener: Listener,
         allow: Sequence[str],
         seen: re.Pattern[str] | None,
+        beside: Callable[[QMPClient], Awaitable[None]] | None = None,
     ) -> None:
         self._command = command
         self._wiring = wiring
@@ -182,6 +220,7 @@ class _Life:
         self._wanted = listener
         self._allow = allow
         self._seen = seen
+        self._beside = beside
         self._suspect = False
         self._console = _Tail(wiring.console)
         self._results = _Tail(wiring.results)
@@ -189,10 +228,14 @@ class _Life:
         self._half = b""
         self._qmp_events = EventListener()
         self._gave_up: str | None = None
+        self._connected = False
+        self.before = b""  #: what the console begins with
 
     async def run(self) -> Ending:
         # A folder may be used again: what an earlier boot left is not ours.
         self._wiring.console.unlink(missing_ok=True)
+        if self.before:
+            self._wiring.console.write_bytes(self.before)
         self._wiring.results.unlink(missing_ok=True)
         log = self._folder / "qemu.log"
         qmp = QMPClient()
@@ -206,7 +249,7 @@ class _Life:
             finally:
                 killed = await kill_apart(process)
         finally:
-            await _hang_up(qmp)
+            await hang_up(qmp)
         self._look()
         return Ending(
             results=bytes(self._results.data),
@@ -228,24 +271,42 @@ class _Life:
         started = time.monotonic()
         clock = ServedClock(lambda: threads_of(process.pid))
         ended = asyncio.create_task(process.wait())
-        connected = asyncio.create_task(_connect(qmp))
+        talk = asyncio.create_task(self._talk(qmp))
         try:
             while not ended.done():
                 await asyncio.wait({ended}, timeout=_POLL_S)
                 now = clock.at(time.monotonic() - started)
                 self._look(now)
                 self._gave_up = self._watchdog.verdict(now)
-                if self._gave_up or self._watchdog.left_open(now):
-                    await _quit(qmp, process)
+                refused = talk.done() and talk.exception()
+                if self._gave_up or refused or self._watchdog.left_open(now):
+                    await quit_qemu(qmp, process)
                     break
             # The event that says why is in the socket when QEMU is gone.
-            if connected.done():
+            if self._connected:
                 with suppress(asyncio.TimeoutError):
-                    await asyncio.wait_for(_gone(qmp), _QUIT_S)
+                    await asyncio.wait_for(gone(qmp), QUIT_S)
+            if talk.done():
+                talk.result()
+        except ExecuteError as error:
+            where = str(self._folder)
+            raise LabError(f"QEMU refused: {error}", where=where) from error
         finally:
-            for task in (connected, ended):
+            for task in (talk, ended):
                 task.cancel()
-            await asyncio.gather(connected, ended, return_exceptions=True)
+            await asyncio.gather(talk, ended, return_exceptions=True)
+
+    async def _talk(self, qmp: QMPClient) -> None:
+        """Say what there is to say; only what QEMU answers is an error."""
+        self._connected = await accept(qmp)
+        if self._beside is None or not self._connected:
+            return
+        try:
+            await self._beside(qmp)
+        except ExecuteError:
+            raise
+        except (QMPError, EOFError, OSError):
+            pass  # It is gone, of which its end tells more.
 
     def _look(self, now: float | None = None) -> None:
         """Read on in both files and tell who wants to know."""
@@ -292,27 +353,3 @@ class _Life:
             if event.get("event") == "SHUTDOWN" and isinstance(data, dict):
                 return str(data.get("reason", ""))
         return ""
-
-
-async def _connect(qmp: QMPClient) -> None:
-    """Until QEMU has come to the socket; a QEMU that dies first never does."""
-    with suppress(QMPError, EOFError, OSError):
-        await qmp.accept()
-
-
-async def _gone(qmp: QMPClient) -> None:
-    """Until the other side has hung up."""
-    while qmp.runstate is Runstate.RUNNING:
-        await qmp.runstate_changed()
-
-
-async def _quit(qmp: QMPClient, process: asyncio.subprocess.Process) -> None:
-    """Ask QEMU to end; one that does not is killed by the caller."""
-    with suppress(QMPError, OSError, asyncio.TimeoutError):
-        await asyncio.wait_for(qmp.execute("quit"), _QUIT_S)
-        await asyncio.wait_for(process.wait(), _QUIT_S)
-
-
-async def _hang_up(qmp: QMPClient) -> None:
-    with suppress(QMPError, EOFError, OSError):
-        await qmp.disconnect()

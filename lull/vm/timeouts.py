@@ -81,15 +81,24 @@ class Watchdog:
     """Says when a guest is lost. Times are seconds since the start, of the clock
     of ``lull.vm.served``; no I/O.
 
-    ``fixed`` keeps the factor as given: it came from the user.
+    ``fixed`` keeps the factor as given: it came from the user. ``boot_s`` is how long
+    the first line of a guest took that was saved: one that is resumed from there has
+    its own at once, which tells nothing of how fast it is.
     """
 
     def __init__(
-        self, policy: TimeoutPolicy, factor: float = 1.0, *, fixed: bool = False
+        self,
+        policy: TimeoutPolicy,
+        factor: float = 1.0,
+        *,
+        fixed: bool = False,
+        boot_s: float | None = None,
     ) -> None:
         self._policy = policy
         self._factor = factor
         self._fixed = fixed
+        if boot_s is not None:
+            self._see_speed(boot_s)
         self._last = 0.0
         self._first_line: float | None = None
         self._done: float | None = None
@@ -115,9 +124,12 @@ class Watchdog:
         self._last = now
         if self._first_line is None:
             self._first_line = now
-            if not self._fixed:
-                boot = now / self._policy.scale / _BOOT_REFERENCE_S
-                self._factor = max(self._factor, bounded(boot))
+            self._see_speed(now)
+
+    def _see_speed(self, boot_s: float) -> None:
+        if not self._fixed:
+            boot = boot_s / self._policy.scale / _BOOT_REFERENCE_S
+            self._factor = max(self._factor, bounded(boot))
 
     def done(self, now: float) -> None:
         """The guest said that it was done."""

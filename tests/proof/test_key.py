@@ -18,6 +18,7 @@ from lull.proof import key as key_module
 from lull.proof.key import JUDGE, imports, kernel_files, key_of, parts_of
 from lull.proof.trial import Size, Trial, trials
 from lull.runs import boot as boot_module
+from lull.vm import accel as accel_module
 from lull.vm.probe_build import probe_recipe
 
 ROOT = repo_root()
@@ -93,6 +94,8 @@ FILES = {
     "lull/vm/console.py": ("judge", "judge"),
     "lull/proof/faults.py": ("judge", "judge"),
     "lull/kernels/make.py": ("judge", "judge"),
+    "lull/vm/standby.c": ("standby", "standby"),
+    "lull/runs/standby.py": ("judge", "judge"),
     "lull/report/table.py": ("", ""),
     "lull/cli.py": ("", ""),
     "features/freeze/README.md": ("", ""),
@@ -150,6 +153,11 @@ def test_the_size_is_in_the_job() -> None:
     assert not changed(parts(FREEZE), parts(FREEZE, size=Size.PROOF))
 
 
+def test_who_boots_is_another_than_who_is_resumed() -> None:
+    booted = parts_of(FREEZE, Size.TEST, "6.12", ROOT, boot_each=True)
+    assert changed(parts(FREEZE), booted) == {"machine", "standby"}
+
+
 def test_a_description_of_devices_is_in_the_job(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -163,7 +171,7 @@ def test_a_description_of_devices_is_in_the_job(
     [
         (key_module.toolchain, "compiler", lambda: "gcc 99", "compiler"),
         (key_module, "build_identity", lambda: ["-O3"], "compiler"),
-        (key_module, "qemu_version", lambda: "QEMU 99", "qemu"),
+        (accel_module, "qemu_version", lambda: "QEMU 99", "qemu"),
         (key_module, "_source", lambda base: "6.12.99-1", "source"),
         (boot_module, "_WORDS", {Arm.DEBUG: ("more",)}, "machine"),
         (boot_module, "MEMORY_MB", 4096, "machine"),

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -49,11 +50,15 @@ class Guests:
 
     def __init__(self) -> None:
         self.tried: list[tuple[str, int]] = []
+        self.resumed: list[object] = []
         self.results: dict[str, Result] = {}
         self.parts = {"kernel": "1"}
 
-    async def attempt(self, trial, size, seed, kernel, folder, say) -> Attempt:  # type: ignore[no-untyped-def]
+    async def attempt(  # type: ignore[no-untyped-def]
+        self, trial, size, seed, kernel, folder, say, *, standby
+    ) -> Attempt:
         self.tried.append((trial.name, seed))
+        self.resumed.append(standby)
         (folder / "console.log").write_text("what it said")
         result = self.results.get(trial.name, Result.PASS)
         return Attempt(result=result, how="so", tries=2, seed=seed, seconds=1.5)
@@ -69,7 +74,14 @@ def guests(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Guests:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(items, "attempt", found.attempt)
     monkeypatch.setattr(items, "build", lambda base, arm: None)
-    monkeypatch.setattr(items, "parts_of", lambda *words: dict(found.parts))
+    monkeypatch.setattr(
+        items, "standing_by", lambda kernel, say: nullcontext("standby")
+    )
+
+    def parts_of(*words: object, boot_each: bool) -> dict[str, str]:
+        return {**found.parts, "each": str(boot_each)}
+
+    monkeypatch.setattr(items, "parts_of", parts_of)
     monkeypatch.setattr(items, "ANEW", 0)
     items.Cache().prepare()
     return found
@@ -108,6 +120,13 @@ def test_what_has_passed_is_remembered_and_said(run: Run, guests: Guests) -> Non
     assert len(guests.tried) == 2
     run("--fresh").assert_outcomes(passed=2)
     assert len(guests.tried) == 4
+
+
+def test_guests_are_resumed_unless_each_is_to_boot(run: Run, guests: Guests) -> None:
+    run()
+    assert guests.resumed == ["standby", "standby"]
+    run("--boot-each").assert_outcomes(passed=2)
+    assert guests.resumed[2:] == [None, None]
 
 
 def test_another_input_forgets(run: Run, guests: Guests) -> None:
@@ -183,7 +202,7 @@ def test_the_seed_that_failed_is_tried_until_it_passes(
 def test_what_changed_meanwhile_is_not_remembered(run: Run, guests: Guests) -> None:
     """The kernel may be older than the files that would name its verdict."""
 
-    async def attempt(trial, *more) -> Attempt:  # type: ignore[no-untyped-def]
+    async def attempt(trial, *more, standby) -> Attempt:  # type: ignore[no-untyped-def]
         guests.parts["kernel"] += "+"
         return Attempt(result=Result.PASS, how="so", tries=1, seed=1, seconds=1)
 
@@ -244,7 +263,7 @@ def test_a_proof_says_what_was_tried_and_what_differs(
     assert proof.asked.endswith("--proof proof.json")
     first = proof.tests["f/safety.toml::A"]
     assert (first.outcome, first.tries, first.seed) == ("passed", 2, 1)
-    assert first.parts == {"kernel": "1"}
+    assert first.parts == {"kernel": "1", "each": "False"}
     guests.parts["kernel"] = "2"
     guests.results["A"] = Result.FAIL
     done = run("--proof", "proof.json")

@@ -16,6 +16,7 @@ from lull.proof.faults import Result
 from lull.proof.ledger import Entry, Ledger, count, render
 from lull.proof.soak import counts, soak, soakable
 from lull.proof.trial import Size, Trial, trials
+from lull.vm.standby import Standby
 
 
 def line(id: str, what: str = "now", result: Result = Result.PASS) -> Entry:
@@ -77,6 +78,7 @@ def test_who_was_tried_least_is_next_and_failures_are_kept(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(soak_module, "parts_of", lambda trial, *more: {"k": trial.name})
+    machine = Standby(tmp_path)
     seeds: list[int] = []
     # A second a try, so that a slow host makes as many.
     clock = [0.0]
@@ -85,8 +87,14 @@ def test_who_was_tried_least_is_next_and_failures_are_kept(
     )
 
     async def attempt(
-        trial: Trial, size: Size, seed: int, kernel: object, folder: Path
+        trial: Trial,
+        size: Size,
+        seed: int,
+        kernel: object,
+        folder: Path,
+        standby: object,
     ) -> Attempt:
+        assert standby is machine
         await asyncio.sleep(0)
         (folder / "console.log").write_text("said")
         seeds.append(seed)
@@ -99,7 +107,9 @@ def test_who_was_tried_least_is_next_and_failures_are_kept(
     Ledger().add(line("f: good", soak_module.key_of({"k": "good"})))
     said: list[str] = []
     kernels: Mapping[str, object] = {"debug": object()}
-    done = asyncio.run(soak(found, kernels, "6.12", 0.1, said.append))  # type: ignore[arg-type]
+    done = asyncio.run(
+        soak(found, kernels, {"debug": machine}, "6.12", 0.1, said.append)
+    )  # type: ignore[arg-type]
     assert said[0].startswith("f: bad: try 1")
     assert done.tries == len(seeds) >= 4
     assert len(set(seeds)) == len(seeds)
@@ -117,11 +127,18 @@ def test_one_that_breaks_ends_all(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(soak_module, "parts_of", lambda trial, *more: {"k": trial.name})
 
-    async def attempt(*words: object) -> Attempt:
+    async def attempt(*words: object, **more: object) -> Attempt:
         raise OSError("no room")
 
     monkeypatch.setattr(soak_module, "attempt", attempt)
     with pytest.raises(OSError, match="no room"):
         asyncio.run(
-            soak((made("a"),), {"debug": object()}, "6.12", 1, lambda text: None)  # type: ignore[dict-item]
+            soak(
+                (made("a"),),
+                {"debug": object()},  # type: ignore[dict-item]
+                {"debug": None},
+                "6.12",
+                1,
+                lambda text: None,
+            )
         )

@@ -3,13 +3,20 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from lull.model import Clock
-from lull.vm.command import MachineSpec, Wiring, kernel_words, qemu_command
+from lull.vm.command import (
+    MachineSpec,
+    StandbyWiring,
+    Wiring,
+    kernel_words,
+    qemu_command,
+)
 
 WIRING = Wiring(Path("/t/ir"), Path("/r/console"), Path("/r/results"), Path("/t/qmp"))
 INSN = MachineSpec(kernel=Path("/k/bzImage"), clock=Clock.INSN)
@@ -48,6 +55,26 @@ def test_wall_does_not_count_instructions() -> None:
     assert "thread=single" in option(qemu_command(WALL, WIRING), "-accel")
     at_once = qemu_command(replace(WALL, parallel=True), WIRING)
     assert "thread=multi" in option(at_once, "-accel")
+
+
+@pytest.mark.parametrize("resumed", [False, True])
+def test_memory_of_who_stands_by_is_a_file_that_only_its_maker_writes(
+    resumed: bool,
+) -> None:
+    standby = StandbyWiring(Path("/s,/memory"), Path("/t/pipe"), resumed)
+    command = qemu_command(WALL, replace(WIRING, standby=standby))
+    assert option(command, "-machine") == "pc,memory-backend=ram"
+    memory = option(command, "-object").split(",id=")[1]
+    share = "off" if resumed else "on"
+    assert memory == f"ram,size=1024M,mem-path=/s,,/memory,share={share}"
+    assert ("-incoming" in command) is resumed
+    devices = [b for a, b in itertools.pairwise(command) if a == "-device"]
+    assert [word.partition(",")[0] for word in devices] == [
+        "virtio-serial-pci",
+        "virtserialport",
+        "virtserialport",
+    ]
+    assert "-object" not in qemu_command(WALL, WIRING)
 
 
 @pytest.mark.parametrize("spec", [INSN, WALL, replace(WALL, accel="kvm")])

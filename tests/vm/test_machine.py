@@ -342,7 +342,7 @@ def test_a_report_is_seen_where_a_look_comes_in_the_middle_of_its_line(
     )
     wiring = SimpleNamespace(console=tmp_path / "console", results=tmp_path / "results")
     wanted = re.compile(".*KASAN: slab-use-after-free in zs")
-    life = machine._Life(
+    life = machine.Life(
         [], cast(Any, wiring), tmp_path, cast(Any, watchdog), Listener(), (), wanted
     )
     line = b"[    1.000000] BUG: KASAN: slab-use-after-free in zs_free+0x1/0x2\n"
@@ -380,6 +380,6 @@ def test_a_deep_temporary_directory_is_no_obstacle(
     deep = tmp_path / ("d" * 100)
     deep.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(deep))
-    with machine._scratch() as scratch:
+    with machine.scratch_room() as scratch:
         assert len(str(scratch / "qmp")) < 108
     assert not scratch.exists()

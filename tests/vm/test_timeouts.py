@@ -17,6 +17,15 @@ from lull.vm.timeouts import (
 POLICY = TimeoutPolicy(boot_s=10, stall_s=5, overall_s=100, leave_s=2)
 
 
+def test_one_that_is_resumed_is_as_slow_as_it_was_when_it_booted() -> None:
+    limit = TimeoutPolicy(stall_s=10)
+    booted, resumed = Watchdog(limit), Watchdog(limit, boot_s=30.0)
+    booted.line(30.0)
+    resumed.line(0.1)
+    assert resumed.factor == booted.factor > 1
+    assert Watchdog(limit, 2.0, fixed=True, boot_s=30.0).factor == 2.0
+
+
 def test_output_of_either_kind_keeps_a_guest_alive() -> None:
     dog = Watchdog(POLICY)
     dog.console(4)
