@@ -92,6 +92,12 @@ static int reaped_setup(const struct job_case *c)
 	return shared && safety_start(c) == 0 ? group_make(&dst, "dst") : -1;
 }
 
+/* Held up before the lock, ours find that who was alive is gone. */
+static bool met(const struct job_case *c, const char *mode)
+{
+	return !inject_pauses(c) || !strcmp(mode, "stock") || lull_stat("attach", "again");
+}
+
 static int reaped_round(const struct job_case *c, const char *mode, struct sample *s)
 {
 	uint64_t writes = job_number(c, "writes"), i, gone = 0, bad = 0, again;
@@ -104,7 +110,7 @@ static int reaped_round(const struct job_case *c, const char *mode, struct sampl
 	parent = safety_fork(parent_main);
 	if (parent < 0 || unrest_start(c) < 0)
 		return -1;
-	for (i = 0; unrest_goes_on(i, writes, true) && check_interrupted() == 0; i++) {
+	for (i = 0; unrest_goes_on(i, writes, i < writes || met(c, mode)) && check_interrupted() == 0; i++) {
 		int error;
 
 		while (shared->shown <= i && check_interrupted() == 0)
@@ -118,8 +124,7 @@ static int reaped_round(const struct job_case *c, const char *mode, struct sampl
 	}
 	crew_end(&parent);
 	again = lull_stat("attach", "again");
-	/* Held up before the lock, ours find that who was alive is gone. */
-	if (inject_pauses(c) && strcmp(mode, "stock") && !again && !bad)
+	if (!met(c, mode) && !bad)
 		return fail(STATUS_UNMET, "reaped", "nobody was reaped in time");
 	snprintf(text, sizeof(text),
 		 "%s: %" PRIu64 " writes, %" PRIu64 " found nobody, %" PRIu64
