@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,10 +10,10 @@
 #include <unistd.h>
 
 #include "init.h"
+#include "port.h"
 #include "util.h"
 
 #define PORT_NAME "lull.results"
-#define PORT_WAIT_MS 5000
 #define CLOCK_WAIT_MS 3000
 
 static const struct {
@@ -79,39 +78,9 @@ void init_start(void)
 		wait_clocksource();
 }
 
-/* The port whose name file says that it is ours. */
-static bool find_port(char *dev, size_t size)
-{
-	DIR *dir = opendir("/sys/class/virtio-ports");
-	char path[512], name[64];
-	struct dirent *d;
-	bool found = false;
-
-	while (dir && !found && (d = readdir(dir))) {
-		snprintf(path, sizeof(path), "/sys/class/virtio-ports/%s/name", d->d_name);
-		if (d->d_name[0] == '.' || read_file(path, name, sizeof(name)) < 0)
-			continue;
-		name[strcspn(name, "\n")] = '\0';
-		found = !strcmp(name, PORT_NAME);
-		if (found)
-			snprintf(dev, size, "/dev/%s", d->d_name);
-	}
-	if (dir)
-		closedir(dir);
-	return found;
-}
-
 int init_results(void)
 {
-	char dev[300];
-
-	/* Ports are announced by the host after the driver has started. */
-	for (int waited = 0; !find_port(dev, sizeof(dev)); waited += 10) {
-		if (waited >= PORT_WAIT_MS)
-			return -1;
-		sleep_ms(10);
-	}
-	return open(dev, O_WRONLY | O_CLOEXEC);
+	return port_open(PORT_NAME, O_WRONLY);
 }
 
 void init_power_off(void)

@@ -16,15 +16,7 @@ from lull.kernels.bases import load_base
 from lull.kernels.build import describe as describe_build
 from lull.model import Arm, CaseSpec, Clock, Feature, Job
 from lull.runs.boot import machine_spec
-from lull.vm.command import Wiring, qemu_command
-
-#: What stands for the files of a boot that is only described.
-_PLACEHOLDERS = Wiring(
-    initramfs=Path("INITRAMFS"),
-    console=Path("CONSOLE"),
-    results=Path("RESULTS"),
-    qmp=Path("QMP"),
-)
+from lull.vm.command import PLACEHOLDERS, qemu_command
 
 
 @dataclass(frozen=True)
@@ -153,7 +145,7 @@ def describe(request: Request) -> list[str]:
             item.words,
             parallel=item.parallel,
         )
-        lines.append(shlex.join(qemu_command(spec, _PLACEHOLDERS)))
+        lines.append(shlex.join(qemu_command(spec, PLACEHOLDERS)))
     return lines
 
 

@@ -7,7 +7,7 @@ import asyncio
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lull.errors import GuestFailed
@@ -25,7 +25,7 @@ from lull.vm.command import (
     qemu_command,
 )
 from lull.vm.console import scan
-from lull.vm.machine import RESULTS, require_memory, require_qemu
+from lull.vm.machine import RESULTS, require_memory, require_qemu, wiring_in
 from lull.vm.outcome import Ending, failure, message
 from lull.vm.timeouts import host_factor
 
@@ -82,12 +82,7 @@ def boot(
     with tempfile.TemporaryDirectory(prefix="lull-guest-") as name:
         scratch = Path(name)
         job_disk = _job_disk(scratch, job, files or {})
-        wiring = Wiring(
-            initramfs=start.initrd,
-            console=folder / "console.log",
-            results=folder / RESULTS,
-            qmp=scratch / "qmp",
-        )
+        wiring = replace(wiring_in(folder, scratch), initramfs=start.initrd)
         command = guest_command(start, wiring, job_disk)
         return said(live(command, wiring, folder, limit_s), folder)
 

@@ -81,7 +81,7 @@ class TrialItem(pytest.Item):
     def runtest(self) -> None:
         """Recall the verdict, or boot for one; TrialFailed where it is not good."""
         root, config = repo_root(), self.config
-        base, size = config.getoption("--base"), Size(config.getoption("--size"))
+        base, size = self._base, self._size
         parts = self._parts(root)
         name = f"{base} {self.trial.id}"
         if self._seed != SEED:
@@ -103,10 +103,17 @@ class TrialItem(pytest.Item):
                 self._say(f"{name}: tried anew with seed {seed}")
             self._try(name, seed, base, size, parts, store)
 
+    @property
+    def _base(self) -> str:
+        return str(self.config.getoption("--base"))
+
+    @property
+    def _size(self) -> Size:
+        return Size(self.config.getoption("--size"))
+
     def _parts(self, root: Path) -> dict[str, str]:
-        asked = self.config.getoption
-        size, each = Size(asked("--size")), asked("--boot-each")
-        return parts_of(self.trial, size, asked("--base"), root, boot_each=each)
+        each = self.config.getoption("--boot-each")
+        return parts_of(self.trial, self._size, self._base, root, boot_each=each)
 
     def _try(
         self,

@@ -15,7 +15,7 @@ from lull.guest.boot import Start, guest_command
 from lull.guest.image import newest_kernel
 from lull.model import Clock, Feature, Job
 from lull.real.catalog import Scenario
-from lull.vm.command import Wiring
+from lull.vm.command import PLACEHOLDERS
 
 #: Boots, by clock and ``quick``. A boot takes minutes; on wall each of its blocks of
 #: rounds counts, on insn only the boot does.
@@ -27,14 +27,6 @@ BOOTS = {
 }
 
 YEARS = 4 * 365 * 24 * 3600  #: seconds, that the guest's date is after the lab's
-
-#: For a command line that nobody runs as it is.
-PLACEHOLDERS = Wiring(
-    initramfs=Path("INITRD"),
-    console=Path("CONSOLE"),
-    results=Path("RESULTS"),
-    qmp=Path("QMP"),
-)
 
 
 @dataclass(frozen=True)

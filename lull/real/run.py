@@ -45,6 +45,7 @@ from lull.report.summary import RunMeta, summarise
 from lull.report.table import render
 from lull.runs.rundir import Env, KernelFacts, RunDir, commit, host
 from lull.vm.accel import choose, qemu_version
+from lull.vm.command import PLACEHOLDERS
 from lull.vm.machine import RESULTS, require_qemu
 
 PACKAGES = "packages.txt"  #: in the run's folder: versions of all in the guest
@@ -245,7 +246,7 @@ def _environment(request: Request, guest: _Guest, accel: str) -> Env:
             )
         },
         qemu=qemu_version(),
-        qemu_command=tuple(guest_command(start, asked.PLACEHOLDERS, Path("JOB"))),
+        qemu_command=tuple(guest_command(start, PLACEHOLDERS, Path("JOB"))),
         commands=(tuple(repeat_command(request)),),
         commit=commit(repo_root()),
         host=host(),

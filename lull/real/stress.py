@@ -42,9 +42,9 @@ from lull.real.tried import STOCK, Mode, Try, read_tries
 from lull.real.userspace import root_of
 from lull.runs.boot import machine_spec
 from lull.vm.accel import choose
-from lull.vm.command import MachineSpec, Wiring, qemu_command
+from lull.vm.command import MachineSpec, qemu_command
 from lull.vm.cpio import archive, file
-from lull.vm.machine import RESULTS, require_memory, require_qemu
+from lull.vm.machine import RESULTS, require_memory, require_qemu, wiring_in
 from lull.vm.outcome import message
 from lull.vm.timeouts import host_factor
 
@@ -273,14 +273,8 @@ def _boot(
 ) -> Mode:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="lull-stress-") as scratch:
-        image = Path(scratch) / "initramfs"
-        image.write_bytes(initramfs)
-        wiring = Wiring(
-            initramfs=image,
-            console=folder / "console.log",
-            results=folder / RESULTS,
-            qmp=Path(scratch) / "qmp",
-        )
+        wiring = wiring_in(folder, Path(scratch))
+        wiring.initramfs.write_bytes(initramfs)
         spec = machine(kernel, memory_mb)
         name = folder.name
         try:

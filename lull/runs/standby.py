@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -22,7 +23,7 @@ from lull.model import Arm, Clock, Record
 from lull.runs.again import boot_again
 from lull.runs.boot import SLOWNESS, machine_spec
 from lull.vm.accel import choose, emulator
-from lull.vm.command import MachineSpec, StandbyWiring, Wiring, qemu_command
+from lull.vm.command import PLACEHOLDERS, MachineSpec, StandbyWiring, qemu_command
 from lull.vm.compile import compiled
 from lull.vm.cpio import initramfs
 from lull.vm.rest import stand_by
@@ -63,11 +64,8 @@ class About(Record):
 _given_up: set[str] = set()
 
 #: Where its files are makes no other machine of it.
-NOWHERE = Wiring(
-    initramfs=Path("INITRAMFS"),
-    console=Path("CONSOLE"),
-    results=Path("RESULTS"),
-    qmp=Path("QMP"),
+NOWHERE = replace(
+    PLACEHOLDERS,
     standby=StandbyWiring(Path("MEMORY"), Path("HANDOVER"), resumed=True),
 )
 

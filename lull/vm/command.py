@@ -113,6 +113,15 @@ class StandbyWiring:
     resumed: bool  #: what the guest writes to its memory does not go to the file
 
 
+#: What stands for the files of a boot that is only described.
+PLACEHOLDERS = Wiring(
+    initramfs=Path("INITRAMFS"),
+    console=Path("CONSOLE"),
+    results=Path("RESULTS"),
+    qmp=Path("QMP"),
+)
+
+
 def kernel_words(spec: MachineSpec) -> str:
     """The kernel's command line."""
     wall = _WALL_WORDS if spec.clock is Clock.WALL else ()

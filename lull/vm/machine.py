@@ -39,7 +39,7 @@ from lull.vm.outcome import Ending, Outcome, failure, first_report, message
 from lull.vm.qmp import QUIT_S, accept, gone, hang_up, quit_qemu, resume
 from lull.vm.served import ServedClock, threads_of
 from lull.vm.standby import Standby, hand_over
-from lull.vm.timeouts import SCALE_VARIABLE, TimeoutPolicy, Watchdog, host_factor
+from lull.vm.timeouts import TimeoutPolicy, Watchdog, watchdog_here
 from lull.vm.tsc import told_rate
 
 RESULTS = "results.raw"  #: what the probe has written, in a boot's folder
@@ -92,20 +92,9 @@ async def run(
     require_qemu()
     require_memory(spec.memory_mb + OVERHEAD_MB)
     folder.mkdir(parents=True, exist_ok=True)
-    factor = host_factor()
-    watchdog = Watchdog(
-        policy,
-        factor,
-        fixed=SCALE_VARIABLE in os.environ,
-        boot_s=standby.boot_s if standby else None,
-    )
+    watchdog = watchdog_here(policy, boot_s=standby.boot_s if standby else None)
     with scratch_room() as scratch:
-        wiring = Wiring(
-            initramfs=scratch / "initramfs",
-            console=folder / "console.log",
-            results=folder / RESULTS,
-            qmp=scratch / "qmp",
-        )
+        wiring = wiring_in(folder, scratch)
         files = initramfs(probe, job, extra)
         beside = None
         if standby is None:
@@ -119,8 +108,7 @@ async def run(
                 standby=StandbyWiring(standby.memory, pipe, resumed=True),
             )
             beside = partial(resume, state=standby.state)
-        told = replace(spec, append=(*told_rate(spec), *spec.append))
-        command = qemu_command(told, wiring)
+        command = command_here(spec, wiring)
         started = time.monotonic()
         wanted = listener or Listener()
         boot = Life(command, wiring, folder, watchdog, wanted, allow, seen, beside)
@@ -140,6 +128,22 @@ async def run(
         command=tuple(command),
         accel=spec.accel,
     )
+
+
+def wiring_in(folder: Path, scratch: Path) -> Wiring:
+    """What stays of a boot is in ``folder``, and what goes with it in ``scratch``."""
+    return Wiring(
+        initramfs=scratch / "initramfs",
+        console=folder / "console.log",
+        results=folder / RESULTS,
+        qmp=scratch / "qmp",
+    )
+
+
+def command_here(spec: MachineSpec, wiring: Wiring) -> list[str]:
+    """The words that start QEMU on this host, the rate of whose clock is told."""
+    told = replace(spec, append=(*told_rate(spec), *spec.append))
+    return qemu_command(told, wiring)
 
 
 def require_cpus(found: object, spec: MachineSpec, folder: Path) -> None:

@@ -16,26 +16,24 @@ from lull.vm.command import (
     OVERHEAD_MB,
     MachineSpec,
     StandbyWiring,
-    Wiring,
-    qemu_command,
 )
 from lull.vm.console import scan
 from lull.vm.cpio import initramfs
 from lull.vm.machine import (
     DEFAULT_POLICY,
-    RESULTS,
     Life,
     Listener,
+    command_here,
     require_cpus,
     require_memory,
     require_qemu,
     scratch_room,
+    wiring_in,
 )
 from lull.vm.outcome import failure, message
 from lull.vm.qmp import save
 from lull.vm.standby import READY, Standby, wait_at
-from lull.vm.timeouts import SCALE_VARIABLE, TimeoutPolicy, Watchdog, host_factor
-from lull.vm.tsc import told_rate
+from lull.vm.timeouts import TimeoutPolicy, watchdog_here
 
 _POLL_S = 0.1
 _WRITTEN_TRIES = 100
@@ -57,7 +55,7 @@ async def stand_by(
     require_qemu()
     require_memory(spec.memory_mb + OVERHEAD_MB)
     folder.mkdir(parents=True, exist_ok=True)
-    watchdog = Watchdog(policy, host_factor(), fixed=SCALE_VARIABLE in os.environ)
+    watchdog = watchdog_here(policy)
     standby = Standby(folder)
     for path in standby.files:
         # QEMU would take the memory of an earlier try as it is.
@@ -81,15 +79,13 @@ async def stand_by(
     with scratch_room() as scratch:
         pipe = scratch / "handover"
         wait_at(pipe)
-        wiring = Wiring(
+        wiring = replace(
+            wiring_in(folder, scratch),
             initramfs=standby.initramfs,
             console=standby.console,
-            results=folder / RESULTS,
-            qmp=scratch / "qmp",
             standby=StandbyWiring(standby.memory, pipe, resumed=False),
         )
-        told = replace(spec, append=(*told_rate(spec), *spec.append))
-        command = qemu_command(told, wiring)
+        command = command_here(spec, wiring)
         wanted = Listener(result=result)
         boot = Life(command, wiring, folder, watchdog, wanted, (), None, rest)
         ending = await boot.run()

@@ -3,11 +3,9 @@
  * The first /init of a machine that is booted once and then resumed for many jobs:
  * it waits until the host hands it the files of one, and becomes their /init.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/random.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +16,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#define PORT_WAIT_MS 60000
+#include "port.h"
+
 #define NEWC_HEADER 110
 #define NEWC_MAGIC "070701"
 #define NEWC_TRAILER "TRAILER!!!"
@@ -36,56 +35,12 @@ static void die(const char *what)
 	exit(1);
 }
 
-static bool is_called(const char *port, const char *wanted)
-{
-	char path[300], name[64];
-	bool is = false;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/sys/class/virtio-ports/%s/name", port);
-	file = fopen(path, "re");
-	if (!file)
-		return false;
-	if (fgets(name, sizeof(name), file)) {
-		name[strcspn(name, "\n")] = '\0';
-		is = !strcmp(name, wanted);
-	}
-	fclose(file);
-	return is;
-}
-
-static bool find_port(const char *name, char *path, size_t size)
-{
-	DIR *dir = opendir("/sys/class/virtio-ports");
-	struct dirent *d;
-	bool found = false;
-
-	while (dir && !found && (d = readdir(dir))) {
-		found = d->d_name[0] != '.' && is_called(d->d_name, name);
-		if (found)
-			snprintf(path, size, "/dev/%s", d->d_name);
-	}
-	if (dir)
-		closedir(dir);
-	return found;
-}
-
 static int open_port(const char *name, int flags)
 {
-	char path[300];
-	int fd;
+	int fd = port_open(name, flags);
 
-	/* Ports are announced by the host after the driver has started. */
-	for (int waited = 0; !find_port(name, path, sizeof(path)); waited += 10) {
-		if (waited >= PORT_WAIT_MS) {
-			errno = ENODEV;
-			die(name);
-		}
-		usleep(10000);
-	}
-	fd = open(path, flags | O_CLOEXEC);
 	if (fd < 0)
-		die(path);
+		die(name);
 	return fd;
 }
 

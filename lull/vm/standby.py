@@ -17,7 +17,7 @@ from pathlib import Path
 
 from lull.vm.compile import Recipe
 
-SOURCE = "lull/vm/standby.c"
+SOURCES = ("lull/vm/standby.c", "probe/port.c")
 
 #: The guest's first program says this as a result line when it waits.
 READY = "standby"
@@ -63,8 +63,12 @@ def recipe() -> Recipe:
     return Recipe(
         name="standby",
         room="lull/vm",
-        flags=("-O2", "-static", "-no-pie", "-std=gnu11", "-Wl,--build-id=none"),
-        sources=(SOURCE,),
+        flags=(
+            *("-O2", "-static", "-no-pie", "-std=gnu11", "-Iprobe"),
+            "-Wl,--build-id=none",
+        ),
+        sources=SOURCES,
+        headers=("probe/port.h",),
     )
 
 

@@ -77,6 +77,12 @@ def bounded(factor: float) -> float:
     return min(max(factor, 1.0), _FACTOR_MAX)
 
 
+def watchdog_here(policy: TimeoutPolicy, *, boot_s: float | None = None) -> Watchdog:
+    """That of a guest on this host; ``boot_s`` as Watchdog takes it."""
+    fixed = SCALE_VARIABLE in os.environ
+    return Watchdog(policy, host_factor(), fixed=fixed, boot_s=boot_s)
+
+
 class Watchdog:
     """Says when a guest is lost. Times are seconds since the start, of the clock
     of ``lull.vm.served``; no I/O.
