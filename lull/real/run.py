@@ -35,13 +35,14 @@ from lull.real.said import (
     Failure,
     differences,
     failed,
+    left_out,
     named,
     samples_of,
     stream_of,
 )
 from lull.report.answer import DEBIAN, answer
 from lull.report.answer_text import render as render_answer
-from lull.report.summary import RunMeta, summarise
+from lull.report.summary import RunMeta, case_name, summarise
 from lull.report.table import render
 from lull.runs.rundir import Env, KernelFacts, RunDir, commit, host
 from lull.vm.accel import choose, qemu_version
@@ -98,6 +99,11 @@ class _Run:
     failures: dict[str, Failure] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     hello: Hello | None = None
+
+    def note(self, text: str) -> None:
+        """Once, however many boots say so."""
+        if text not in self.notes:
+            self.notes.append(text)
 
 
 def measure(request: Request, progress: Progress) -> Result:
@@ -163,7 +169,7 @@ def _one(run: _Run, of: _Boot) -> None:
         if request.clock is Clock.INSN and seed == request.seeds[0]:
             again = _boot(run, of)
             other = differences(first, again)
-            run.notes.append(
+            run.note(
                 f"{name}, seed {seed}, booted twice: "
                 + (
                     f"not the same in {', '.join(other)}"
@@ -196,9 +202,14 @@ def _boot(run: _Run, of: _Boot) -> tuple[Sample, ...]:
         except LullError as error:
             stream = stream_of(bytes_of(place / RESULTS), boot=of.number, seed=seed)
             raise named(error, stream, one.name) from error
-        stream = stream_of(bytes_of(place / RESULTS), boot=of.number, seed=seed)
+        data = bytes_of(place / RESULTS)
+        stream, left = stream_of(data, boot=of.number, seed=seed), left_out(data)
         run.hello = run.hello or stream.hello
-        return samples_of(stream, of.item.job, str(place))
+        for number, why in left.items():
+            case = of.item.job.cases[number]
+            name = f"{one.name}, {case_name(case.workload, case.params)}"
+            run.note(f"{name}: left out, {why}")
+        return samples_of(stream, of.item.job, str(place), left=left)
 
 
 def _report(request: Request, run: _Run, env: Env, accel: str) -> Result:

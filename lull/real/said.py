@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from lull.errors import GuestFailed, LabError, LullError
 from lull.model import Job, Sample
 from lull.runs.samples import Stream, parse_stream
 from lull.vm.outcome import message
+
+_LEFT = "left"  #: the kind of line that names a case that was left out
 
 
 class ScenarioFailed(LabError):
@@ -31,17 +33,38 @@ class Failure:
 
 def stream_of(data: bytes, *, boot: int, seed: int) -> Stream:
     """What came by the port, up to the line with which the guest's script ends."""
-    lines = []
-    for line in data.split(b"\n"):
-        if message(line)[0] == "done":
-            break
-        lines.append(line)
+    lines = [line for line in _lines(data) if message(line)[0] != _LEFT]
     return parse_stream(b"\n".join(lines), boot=boot, seed=seed)
 
 
-def samples_of(stream: Stream, job: Job, where: str) -> tuple[Sample, ...]:
-    """All that the job asks for. Raises LabError where one is not there."""
-    want = {(n, i) for n, case in enumerate(job.cases) for i in range(len(case.order))}
+def left_out(data: bytes) -> dict[int, str]:
+    """The cases whose needs the guest's kernel does not meet, by number, and why."""
+    found = (message(line) for line in _lines(data))
+    return {
+        number: str(members.get("why", ""))
+        for kind, members in found
+        if kind == _LEFT and isinstance(number := members.get("case"), int)
+    }
+
+
+def _lines(data: bytes) -> Iterator[bytes]:
+    for line in data.split(b"\n"):
+        if message(line)[0] == "done":
+            return
+        yield line
+
+
+def samples_of(
+    stream: Stream, job: Job, where: str, *, left: Container[int] = ()
+) -> tuple[Sample, ...]:
+    """All that the job asks for but for the cases ``left`` out. Raises LabError where
+    one is not there."""
+    want = {
+        (n, i)
+        for n, case in enumerate(job.cases)
+        for i in range(len(case.order))
+        if n not in left
+    }
     have = {(sample.case, sample.i) for sample in stream.samples}
     if want - have or stream.hello is None:
         raise LabError(

@@ -3,6 +3,8 @@
 # shellcheck shell=sh disable=SC2154
 
 zram=/sys/block/zram0
+zswap=/sys/module/zswap/parameters
+meminfo=/proc/meminfo
 socket=/run/lull-redis.sock
 cgroups=/sys/fs/cgroup/system.slice
 
@@ -22,8 +24,18 @@ switch() {
 	esac
 }
 
+# Where pages go, and which file says how many are there.
 prepare() {
-	:
+	stat=$zram/mm_stat
+	[ "${p_zswap:-0}" = 1 ] || return 0
+	if [ ! -e $zswap/enabled ]; then
+		lacks "the kernel has no zswap"
+		return 0
+	fi
+	# What it is filled with has to fit, and what is in zsmalloc is as in zram.
+	echo 50 >$zswap/max_pool_percent && echo zsmalloc >$zswap/zpool &&
+		echo Y >$zswap/enabled || fail "zswap cannot be set up"
+	stat=$meminfo
 }
 
 round() {
@@ -44,13 +56,16 @@ round() {
 		swap_out
 	done
 	alive
-	"$here/killed" "$(systemctl show -p MainPID --value "$unit")" $zram/mm_stat \
+	"$here/killed" "$(systemctl show -p MainPID --value "$unit")" $stat \
 		"$base" 120 || fail "redis-server was not killed" "$unit"
 	systemctl reset-failed "$unit"
 }
 
 stored() {
-	awk '{ print $1 }' $zram/mm_stat
+	case $stat in
+	$meminfo) awk '$1 == "Zswapped:" { print $2 * 1024 }' $stat ;;
+	*) awk '{ print $1 }' $stat ;;
+	esac
 }
 
 alive() {
@@ -78,12 +93,12 @@ swap_out() {
 		more=$(((here_ + there) / 100 * p_share - there))
 		[ $more -gt $(((here_ + there) / 100)) ] || return 0
 		tries=$((tries - 1))
-		[ $tries -gt 0 ] || fail "only $there bytes are in zram, $here_ are not" "$unit"
+		[ $tries -gt 0 ] || fail "only $there bytes are in swap, $here_ are not" "$unit"
 		# It says EAGAIN where it has found less.
 		echo $more >"$cgroups/$unit/memory.reclaim" || :
 	done
 }
 
 finish() {
-	:
+	[ "${p_zswap:-0}" = 0 ] || echo N >$zswap/enabled
 }

@@ -8,6 +8,7 @@ import platform
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from lull.ask.job import job_text
 from lull.errors import GuestFailed
@@ -26,7 +27,13 @@ STUBS = {
 }
 
 
-def drive(
+def drive(folder: Path, job: Job, scenario: str, **more: Any) -> tuple[int, Stream]:
+    """As ``drive_raw``, with what it said read."""
+    status, data = drive_raw(folder, job, scenario, **more)
+    return status, stream_of(data, boot=3, seed=1)
+
+
+def drive_raw(
     folder: Path,
     job: Job,
     scenario: str,
@@ -34,7 +41,7 @@ def drive(
     release: str = platform.release(),
     versions: str = "dog 1.0\n",
     stubs: Mapping[str, str] = STUBS,
-) -> tuple[int, Stream]:
+) -> tuple[int, bytes]:
     """The driver's status, and what it said. Other files are in ``folder``."""
     programs = folder / "bin"
     programs.mkdir()
@@ -60,7 +67,7 @@ def drive(
         stdout=subprocess.PIPE,
         timeout=60,
     )
-    return done.returncode, stream_of(done.stdout, boot=3, seed=1)
+    return done.returncode, done.stdout
 
 
 def said(stream: Stream) -> str:

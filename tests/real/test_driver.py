@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from lull.errors import LabError
 from lull.model import Case, Job
-from lull.real.said import samples_of
+from lull.real.said import left_out, samples_of, stream_of
 from lull.runs.samples import Stream
-from tests.real.pretend import drive, said
+from tests.real.pretend import drive, drive_raw, said
 
 CASE = Case(
     feature="walk",
@@ -51,6 +52,23 @@ def test_a_round_becomes_a_sample(tmp_path: Path) -> None:
     assert samples[0].metrics == {"took": 400, "share": 0.5}
     assert samples[4].params == {"at": 8} and samples[4].metrics["took"] == 800
     assert {s.boot for s in samples} == {3}
+
+
+def test_a_case_whose_needs_are_not_met_is_left_out(tmp_path: Path) -> None:
+    prepare = (
+        'prepare() { [ "${p_what:-none}" = none ] || lacks "there is \\"no\\" dog"; }'
+    )
+    given = ({"what": "dog", "at": 4}, {"at": 8})
+    job = Job(seed=1, cases=tuple(CASE.model_copy(update={"params": p}) for p in given))
+    status, data = drive_raw(tmp_path, job, f"{SCENARIO}\n{prepare}")
+    assert left_out(data) == {0: 'there is "no" dog'}
+    stream = stream_of(data, boot=3, seed=1)
+    assert (status, stream.bad.count, stream.errors) == (0, 0, ())
+    samples = samples_of(stream, job, "there", left=left_out(data))
+    # The second case does not have what the first was given.
+    assert [s.case for s in samples] == [1] * 4
+    with pytest.raises(LabError, match="4 of 8 samples did not arrive"):
+        samples_of(stream, job, "there")
 
 
 def test_what_fails_is_named_with_the_journal_s_last_lines(tmp_path: Path) -> None:

@@ -4,7 +4,8 @@
 # lull-guest says. scenario.sh beside it has what is the scenario's own:
 #
 #   check         whether all is there, and what stays for all of the boot
-#   prepare       before the rounds of a case; its parameters are in $p_NAME
+#   prepare       before the rounds of a case; its parameters are in $p_NAME. Where
+#                 the kernel has not what the case needs it says `lacks WHAT`
 #   switch MODE   puts the machine into a mode, whatever it was in
 #   round         prints `METRIC VALUE` lines
 #   finish        after the rounds of a case
@@ -16,6 +17,7 @@ log=$work/log
 exec 3>&1 4<"$here/plan" >"$log" 2>&1
 
 where=start
+given=
 
 # As the inside of a JSON string.
 quote() {
@@ -32,6 +34,12 @@ fail() {
 	} 2>&1 | quote)
 	printf '{"t":"error","where":"%s","what":"%s"}\n' "$where" "$words" >&3
 	exit 1
+}
+
+# The case is left out, and the others go on.
+lacks() {
+	printf '{"t":"left","case":%d,"why":"%s"}\n' "$case" "$(echo "$1" | quote)" >&3
+	left=1
 }
 
 # A feature into a mode. Without Lull all are in stock.
@@ -73,7 +81,9 @@ sample() {
 
 rounds() {
 	where="case $case"
+	left=0
 	prepare
+	[ $left = 0 ] || return 0
 	first=$1
 	while [ "$warmup" -gt 0 ]; do
 		where="case $case, mode $first, before the first round"
@@ -109,10 +119,15 @@ while read -r word rest <&4; do
 	case $word in
 	case)
 		case=$1 params=
+		# Those of the case before are none of this one's.
+		# shellcheck disable=SC2086
+		unset $given
+		given=
 		printf '{"t":"case","case":%d,"feature":"%s","workload":"%s"' "$@" >case
 		;;
 	param)
 		eval "p_$1=\$2"
+		given="$given p_$1"
 		case $2 in
 		*[!0-9]*) value=\"$2\" ;;
 		*) value=$2 ;;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Kills a process whose memory is in zram in part, while another one allocates, and
- * says how long it takes until it is gone, and until zram holds no more than it did
- * before there was that process.
+ * Kills a process whose memory is in zram or zswap in part, while another one
+ * allocates, and says how long it takes until it is gone, and until there is no more
+ * in there than before there was that process.
  *
- *   killed PID MM_STAT HELD SECONDS
+ *   killed PID FILE HELD SECONDS
  *
- * MM_STAT is zram's file, HELD what it has said of stored bytes before. Prints a
- * metric and its value a line. Status 1, with a line on standard error, where it is
- * not over in SECONDS.
+ * FILE is zram's mm_stat, or /proc/meminfo for zswap, HELD what it has said of stored
+ * bytes before. Prints a metric and its value a line. Status 1, with a line on
+ * standard error, where it is not over in SECONDS.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -70,14 +70,21 @@ static void text_of(const char *path, char *text, size_t room)
 	fclose(file);
 }
 
-/* What zram holds, in bytes: stored, and in memory. */
+/* What zswap or zram holds, in bytes: stored, and in memory. */
 static void held(const char *path, uint64_t *stored, uint64_t *memory)
 {
-	char text[256];
+	char text[8192], *pool, *pages;
 
 	text_of(path, text, sizeof(text));
-	if (sscanf(text, "%" SCNu64 " %*s %" SCNu64, stored, memory) != 2)
-		give_up("%s is not zram's", path);
+	pool = strstr(text, "\nZswap:");
+	pages = strstr(text, "\nZswapped:");
+	if (pool && pages && sscanf(pool, "\nZswap: %" SCNu64 " kB", memory) == 1 &&
+	    sscanf(pages, "\nZswapped: %" SCNu64 " kB", stored) == 1) {
+		*stored <<= 10;
+		*memory <<= 10;
+	} else if (sscanf(text, "%" SCNu64 " %*s %" SCNu64, stored, memory) != 2) {
+		give_up("%s is neither zram's mm_stat nor says what zswap holds", path);
+	}
 }
 
 /* How long somebody, and how long everybody, has waited for memory, in us. */
@@ -133,7 +140,7 @@ int main(int argc, char **argv)
 	pid_t child;
 
 	if (argc != 5)
-		give_up("killed PID MM_STAT HELD SECONDS");
+		give_up("killed PID FILE HELD SECONDS");
 	base = number(argv[3], "HELD");
 	limit = number(argv[4], "SECONDS") * NSEC;
 	end.fd = (int)syscall(SYS_pidfd_open, (pid_t)number(argv[1], "PID"), 0);
@@ -145,7 +152,7 @@ int main(int argc, char **argv)
 		give_up("mmap: %s", strerror(errno));
 	held(argv[2], &before, &memory);
 	if (before < base + slack())
-		give_up("nothing of who is to be killed is in zram");
+		give_up("nothing of who is to be killed is there by %s", argv[2]);
 	figure("in_zram", before - base);
 	figure("held", memory);
 	fflush(stdout);
@@ -171,7 +178,7 @@ int main(int argc, char **argv)
 		if (stored <= base + slack())
 			break;
 		if (back - begun > limit)
-			give_up("zram still holds %" PRIu64 " bytes", stored - base);
+			give_up("%s still says %" PRIu64 " bytes", argv[2], stored - base);
 		sleep_us(200);
 	}
 

@@ -176,8 +176,8 @@ def test_what_is_not_as_it_should_be_is_named(
 ) -> None:
     stat = tmp_path / "mm_stat"
     for text, what in (
-        ("5000 400 8192 0\n", "nothing of who is to be killed is in zram"),
-        ("?\n", "mm_stat is not zram's"),
+        ("5000 400 8192 0\n", "nothing of who is to be killed is there"),
+        ("?\n", "mm_stat is neither zram's"),
     ):
         stat.write_text(text)
         mine = killed(programs, victim.pid, stat)
@@ -190,6 +190,31 @@ def test_what_is_not_as_it_should_be_is_named(
     assert "who is to be killed is not there" in mine.communicate(timeout=30)[1]
 
 
+MEMINFO = """\
+MemTotal:        1000000 kB
+Zswap:             {pool} kB
+Zswapped:        {pages} kB
+Dirty:                 0 kB
+"""
+
+
+@pytest.mark.skipif(NO_PSI, reason="no PSI here")
+def test_of_zswap_it_reads_meminfo(
+    programs: dict[str, Path], tmp_path: Path, victim: subprocess.Popen[bytes]
+) -> None:
+    stat = tmp_path / "meminfo"
+    stat.write_text(MEMINFO.format(pool=2000, pages=5000))
+    mine = killed(programs, victim.pid, stat)
+    victim.wait()
+    new = tmp_path / "new"
+    new.write_text(MEMINFO.format(pool=2, pages=4))
+    new.rename(stat)
+    out, err = mine.communicate(timeout=30)
+    assert (mine.returncode, err) == (0, "")
+    found = {name: int(value) for name, value in map(str.split, out.splitlines())}
+    assert found["in_zram"] == 5000 * 1024 - 4096 and found["held"] == 2000 * 1024
+
+
 @pytest.mark.skipif(NO_PSI, reason="no PSI here")
 def test_what_does_not_come_back_is_named(
     programs: dict[str, Path], tmp_path: Path, victim: subprocess.Popen[bytes]
@@ -199,22 +224,27 @@ def test_what_does_not_come_back_is_named(
     mine = killed(programs, victim.pid, stat, "1")
     victim.wait()
     _, err = mine.communicate(timeout=30)
-    assert mine.returncode == 1 and "zram still holds 999995904 bytes" in err
+    assert mine.returncode == 1 and "mm_stat still says 999995904 bytes" in err
 
 
-#: A Redis that holds something in zram for as long as it lives.
+#: A Redis that holds something in zram and in zswap for as long as it lives.
 REDIS = """\
+holds() {
+	echo "$1 4000000 5000000" >stat.new && mv stat.new zram/mm_stat
+	printf 'Mem: 1 kB\\nZswap: 5000 kB\\nZswapped: %d kB\\n' "$2" >mem.new &&
+		mv mem.new meminfo
+}
 exec 3>&- 4>&-
 echo "$*" >>asked
 sleep 60 </dev/null >/dev/null 2>&1 &
 echo $! >pid && echo $! >>pids
 python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("redis.sock")'
-echo 900000000 4000000 5000000 >stat.new && mv stat.new zram/mm_stat
+holds 900000000 800000
 (
 	until grep -q "State:.Z" /proc/$(cat pid)/status || [ ! -d /proc/$(cat pid) ]; do
 		sleep 0.05
 	done
-	echo 0 0 0 >stat.new && mv stat.new zram/mm_stat
+	holds 0 0
 ) </dev/null >/dev/null 2>&1 &
 echo $! >>pids"""
 
@@ -235,7 +265,9 @@ def nobody_is_left(tmp_path: Path) -> Iterator[None]:
             os.kill(int(pid), signal.SIGKILL)
 
 
-def played(folder: Path, programs: dict[str, Path], **stubs: str) -> tuple[int, Stream]:
+def played(
+    folder: Path, programs: dict[str, Path], *, zswap: bool = False, **stubs: str
+) -> tuple[int, Stream]:
     """The scenario by its driver; what the kernel and systemd have are files here."""
     shutil.copy(programs["killed"], folder / "killed")
     (folder / "fill").write_text(f'#!/bin/sh\necho "fill $*" >>{folder}/asked\n')
@@ -244,7 +276,11 @@ def played(folder: Path, programs: dict[str, Path], **stubs: str) -> tuple[int, 
         (folder / name).mkdir()
     (folder / "zram/mm_stat").write_text("0 0 0\n")
     (folder / "active").write_text("active\n")
-    for serial in (1, 2, 3, 4):
+    (folder / "meminfo").write_text("Mem: 1 kB\nZswap: 0 kB\nZswapped: 0 kB\n")
+    if zswap:
+        (folder / "zswap").mkdir()
+        (folder / "zswap/enabled").write_text("N\n")
+    for serial in range(1, 7):
         group = folder / f"cgroups/lull-redis-{serial}.service"
         group.mkdir()
         (group / "memory.current").write_text("40000000\n")
@@ -254,6 +290,8 @@ def played(folder: Path, programs: dict[str, Path], **stubs: str) -> tuple[int, 
         ("zram", "zram"),
         ("socket", "redis.sock"),
         ("cgroups", "cgroups"),
+        ("zswap", "zswap"),
+        ("meminfo", "meminfo"),
     ):
         script = re.sub(f"^{name}=.*", f"{name}={folder / here}", script, flags=re.M)
     script = script.replace("/proc/sys/vm/page-cluster", f"{folder}/page-cluster")
@@ -272,7 +310,9 @@ def played(folder: Path, programs: dict[str, Path], **stubs: str) -> tuple[int, 
         "systemd-run": f"cd {folder}; {REDIS}",
         **stubs,
     }
-    return drive(folder, Job(seed=1, cases=(case, aged)), script, stubs=all_stubs)
+    squeezed = case.model_copy(update={"params": {**case.params, "zswap": 1}})
+    job = Job(seed=1, cases=(case, squeezed, aged))
+    return drive(folder, job, script, stubs=all_stubs)
 
 
 @pytest.mark.skipif(NO_PSI, reason="no PSI here")
@@ -296,6 +336,20 @@ def test_each_round_has_a_redis_of_its_own(
 
 
 @pytest.mark.skipif(NO_PSI, reason="no PSI here")
+def test_in_zswap_where_the_kernel_has_it(
+    programs: dict[str, Path], tmp_path: Path
+) -> None:
+    status, stream = played(tmp_path, programs, zswap=True)
+    assert (status, stream.errors) == (0, ())
+    found = [(s.case, s.metrics["in_zram"]) for s in stream.samples]
+    assert found == [(0, 9e8)] * 2 + [(1, 800000 * 1024)] * 2 + [(2, 9e8)] * 2
+    zswap = tmp_path / "zswap"
+    assert (zswap / "zpool").read_text() == "zsmalloc\n"
+    # Not for the case after it.
+    assert (zswap / "enabled").read_text() == "N\n"
+
+
+@pytest.mark.skipif(NO_PSI, reason="no PSI here")
 def test_a_redis_that_dies_is_named(programs: dict[str, Path], tmp_path: Path) -> None:
     second = "[ ! -e old ] || echo failed >active; touch old"
     dies = f"cd {tmp_path}; {REDIS}\n{second}"
@@ -315,7 +369,7 @@ def test_a_share_that_is_not_reached_is_named(
         tmp_path, programs, **{"systemd-run": f"{less}; cd {tmp_path}; {REDIS}"}
     )
     assert status == 1 and not stream.samples
-    assert "only 50000000 bytes are in zram, 40000000 are not" in said(stream)
+    assert "only 50000000 bytes are in swap, 40000000 are not" in said(stream)
     group = tmp_path / "cgroups/lull-redis-1.service"
     assert (group / "memory.reclaim").read_text() == "4000000\n"
 
