@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -28,28 +29,45 @@
 #define CONFIGFS "/sys/kernel/config"
 #define SLOW CONFIGFS "/nullb/slow"
 #define SLOW_DEVICE "/dev/slow"
-/* As long as a slow host needs for everything that is to happen meanwhile. */
-#define SLOW_NS "500000000"
+/*
+ * As long as everything takes that is to happen meanwhile. On a slow host that is
+ * longer: where so many were late the device gets twice as slow.
+ */
+#define SLOW_NS 500000000ull
+#define SLOWEST_NS (16 * SLOW_NS)
+#define LATE 3
 #define BEGUN_STEP_MS 2
 
 static struct zram zram = ZRAM_NONE;
 static struct pages pages;
+/* For all rounds: the host stays as slow as it is. */
+static uint64_t slow_ns = SLOW_NS;
 
 struct tally {
-	/* Slots that were changed while their old page was on its way. */
-	unsigned int changed;
+	/* Slots that were changed while their old page was on its way, and after that. */
+	unsigned int changed, late;
 	uint64_t wrong;
+	unsigned int cycles;
 };
 
 static int changed_setup(const struct job_case *c)
 {
 	if (knob_mount("configfs", CONFIGFS, "configfs", NULL) < 0 || knob_mkdir(SLOW) < 0 ||
 	    knob_write(SLOW "/size", "16") < 0 || knob_write(SLOW "/memory_backed", "1") < 0 ||
-	    knob_write(SLOW "/irqmode", "2") < 0 ||
-	    knob_write(SLOW "/completion_nsec", SLOW_NS) < 0 ||
-	    knob_write(SLOW "/power", "1") < 0)
+	    knob_write(SLOW "/irqmode", "2") < 0)
 		return -1;
 	return inject_case(c);
+}
+
+/* It cannot be changed while it is there. */
+static int take_time(void)
+{
+	char ns[24];
+
+	snprintf(ns, sizeof(ns), "%" PRIu64, slow_ns);
+	return knob_write(SLOW "/power", "0") < 0 ||
+	       knob_write(SLOW "/completion_nsec", ns) < 0 ||
+	       knob_write(SLOW "/power", "1") < 0 ? -1 : 0;
 }
 
 /* There is a page on its way to the device. */
@@ -89,6 +107,7 @@ static pid_t write_back(uint64_t slot)
 
 static int cycle(unsigned int number, struct tally *tally)
 {
+	bool begun;
 	pid_t pid;
 
 	if (out(2 * number) < 0)
@@ -99,12 +118,15 @@ static int cycle(unsigned int number, struct tally *tally)
 	if (pid < 0)
 		return -1;
 	/* It ends at once where the slot has no page. */
-	while (!being_written() && !waitpid(pid, NULL, WNOHANG))
+	while (!(begun = being_written()) && !waitpid(pid, NULL, WNOHANG))
 		sleep_ms(BEGUN_STEP_MS);
 	pages_unmap(&pages);
 	if (out(2 * number + 1) < 0 || zram_set(&zram, "idle", "all") < 0)
 		return -1;
-	tally->changed += being_written();
+	if (being_written())
+		tally->changed++;
+	else
+		tally->late += begun;
 	/* Or it is gone already. */
 	waitpid(pid, NULL, 0);
 	tally->wrong += pages_wrong(&pages);
@@ -112,29 +134,52 @@ static int cycle(unsigned int number, struct tally *tally)
 	return check_interrupted();
 }
 
-static int changed_round(const struct job_case *c, const char *mode, struct sample *s)
+static bool goes_on(const struct job_case *c, const struct tally *tally)
+{
+	return tally->changed < job_number(c, "changes") && !tally->wrong &&
+	       tally->cycles < job_number(c, "cycles");
+}
+
+/* Until enough were changed, a page is wrong, or so many in a row were late. */
+static int cycles(const struct job_case *c, struct tally *tally)
 {
 	struct zram_options options = {
 		.kb = SLOTS_KB,
 		.algorithm = "lzo-rle",
 		.backing = SLOW_DEVICE,
 	};
-	unsigned int wanted = (unsigned int)job_number(c, "changes"), i;
+	unsigned int before = tally->changed;
+
+	if (take_time() < 0 || zram_start(&zram, &options) < 0)
+		return -1;
+	for (tally->late = 0; goes_on(c, tally) && tally->late < LATE; tally->cycles++) {
+		if (cycle(tally->cycles, tally) < 0)
+			return -1;
+		if (tally->changed != before)
+			tally->late = 0;
+		before = tally->changed;
+	}
+	zram_stop(&zram);
+	return 0;
+}
+
+static int changed_round(const struct job_case *c, const char *mode, struct sample *s)
+{
 	struct tally tally = { 0 };
 	char text[120];
 
 	(void)s;
-	if (zram_start(&zram, &options) < 0)
-		return -1;
-	for (i = 0; i < job_number(c, "cycles") && tally.changed < wanted && !tally.wrong; i++) {
-		if (cycle(i, &tally) < 0)
+	for (;;) {
+		if (cycles(c, &tally) < 0)
 			return -1;
+		if (!goes_on(c, &tally) || slow_ns >= SLOWEST_NS)
+			break;
+		slow_ns *= 2;
 	}
-	zram_stop(&zram);
-	if (tally.changed < wanted && !tally.wrong) {
-		fail(STATUS_UNMET, "changed", "%u of %u slots changed in time, in %u cycles",
-		     tally.changed, wanted, i);
-		return fail_hint("is the host too slow for writes of " SLOW_NS " ns?");
+	if (tally.changed < job_number(c, "changes") && !tally.wrong) {
+		fail(STATUS_UNMET, "changed", "%u slots changed in time, in %u cycles",
+		     tally.changed, tally.cycles);
+		return fail_hint("is the host too slow for writes of %" PRIu64 " ns?", slow_ns);
 	}
 	snprintf(text, sizeof(text), "%s: %u slots changed meanwhile, %" PRIu64 " pages wrong",
 		 mode, tally.changed, tally.wrong);
