@@ -8,12 +8,16 @@
 #include <unistd.h>
 
 #include "crew.h"
+#include "exiting.h"
 #include "freezer.h"
 #include "inject.h"
 #include "lull.h"
 #include "race.h"
 #include "suspend.h"
 #include "util.h"
+
+/* Who does not end within that time is kept. */
+#define ENDS_MS 5000
 
 /* FZ1: a task is held between exit_notify() and TASK_DEAD. */
 static int fz1_round(const struct job_case *c, const char *mode, struct sample *s)
@@ -201,8 +205,32 @@ static int fz9_round(const struct job_case *c, const char *mode, struct sample *
 	return 0;
 }
 
+/*
+ * FZ8: a task is past its cgroup_exit() when its v1 cgroup is frozen, which does not
+ * find it, neither then nor when it is thawed. PM has frozen it in between.
+ */
+static int fz8_exiting_round(const struct job_case *c, const char *mode, struct sample *s)
+{
+	struct exiting e = { 0 };
+	bool ended;
+	int ret;
+
+	if (race_begin(c) < 0 || exiting_start(&e) < 0 ||
+	    cgroup_attach(&race_cgroup, e.pid) < 0 || exiting_kill(&e) < 0)
+		return -1;
+	ret = cgroup_freeze(&race_cgroup) < 0 ? -1 : freezer_cycle(s, false);
+	cgroup_thaw(&race_cgroup);
+	ended = exiting_ends(&e, ENDS_MS);
+	/* Nothing is left that it is frozen for: the next cycle thaws it. */
+	if (!ended && !ret)
+		ret = suspend_cycle() ? -1 : 0;
+	exiting_stop(&e);
+	return ret < 0 ? -1 : race_verdict(c, "FZ8", mode, !ended);
+}
+
 RACE(fz1, "a task held between exit_notify() and TASK_DEAD", race_setup);
 RACE(fz1_thread, "a thread that has reaped itself, held before TASK_DEAD", race_setup);
 RACE(fz6, "a task thawed between two walks", race_setup);
 RACE(fz7, "a task held on its way out of the refrigerator", race_cgroup_setup);
+RACE(fz8_exiting, "a task in its exit whose cgroup is frozen meanwhile", race_cgroup_setup);
 RACE(fz9, "cgroup freeze around PM freeze", race_cgroup_setup);

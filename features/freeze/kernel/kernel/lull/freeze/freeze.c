@@ -312,6 +312,16 @@ void __lull_freeze_rest(bool freeze)
 }
 
 /*
+ * A cgroup does not find who has left it to exit, and would never thaw it. Such a
+ * task does not get back to user mode, so that a suspend that ends lets it go.
+ */
+static bool is_found_by_none(struct task_struct *p)
+{
+	return !pm_freezing && (p->flags & PF_EXITING) &&
+	       lull_freeze_guarded(LULL_FREEZE_EXITING);
+}
+
+/*
  * A task may be frozen for a v1 cgroup and for suspend at once, and whoever
  * withdraws one of the two thaws it. A sleeper that was frozen in place would
  * then go on, unsignalled, while the other reason stands (FZ9). Both take
@@ -322,7 +332,7 @@ bool __lull_freeze_may_thaw(struct task_struct *p)
 {
 	lockdep_assert_held(&freezer_lock);
 
-	if (freezing(p) && lull_freeze_guarded(LULL_FREEZE_REASONS))
+	if (freezing(p) && lull_freeze_guarded(LULL_FREEZE_REASONS) && !is_found_by_none(p))
 		return false;
 	lull_freeze_thaws++;
 	return true;

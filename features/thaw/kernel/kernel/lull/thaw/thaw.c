@@ -115,6 +115,12 @@ bool __lull_thaw_may_thaw(struct task_struct *p)
 		return true;
 
 	if (!pm_freezing) {
+		/*
+		 * A cgroup does not find who has left it to exit, and would never
+		 * thaw it. Such a task does not get back to user mode.
+		 */
+		if ((p->flags & PF_EXITING) && lull_thaw_guarded(LULL_THAW_LEAVE))
+			return true;
 		lull_count(&lull_thaw, THAW_KEPT, 1);
 		if (lull_thaw_guarded(LULL_THAW_LEAVE))
 			leave_wait(p);
