@@ -39,13 +39,14 @@ static void drop_pending(struct freeze_session *s)
  * freeze_make_room - get the array of pending tasks, before anyone is frozen
  * @s: the session
  *
- * No room, for want of memory, means full walks and nothing worse.
+ * No room, for want of memory, means full walks and nothing worse. Nobody is
+ * frozen, but file systems may be, which only this task will thaw: no I/O.
  */
 void freeze_make_room(struct freeze_session *s)
 {
 	s->room = min(FREEZE_ROOM, READ_ONCE(nr_threads) + FREEZE_SLACK);
 	s->pending = kvmalloc_array(s->room, sizeof(*s->pending),
-				    GFP_KERNEL | __GFP_NOWARN);
+				    GFP_NOIO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
 	if (!s->pending)
 		s->room = 0;
 }
