@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A child that was killed and cannot end: the first of a PID namespace waits, past
- * its cgroup_exit(), until all others of the namespace were reaped.
+ * A child that was killed and cannot end: the first of a PID namespace waits, so far
+ * in its exit that its cgroup does not find it, until all others were reaped.
  */
 #ifndef LULL_EXITING_H
 #define LULL_EXITING_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * FZ8: who is frozen while it exits, past its cgroup_exit(), is thawed with all
- * others, whatever becomes of its v1 cgroup, which does not find it any more.
+ * FZ8: who is frozen while it exits is thawed with all others, whatever becomes of
+ * its v1 cgroup, which does not find it any more.
  */
 #include "exiting.h"
 #include "inject.h"

@@ -312,10 +312,11 @@ void __lull_freeze_rest(bool freeze)
 }
 
 /*
- * A cgroup does not find who has left it to exit, and would never thaw it. Such a
- * task does not get back to user mode, so that a suspend that ends lets it go.
+ * Who exits may be hidden from its cgroup already, which then would never thaw it.
+ * Whether it is is not asked: it does not get back to user mode, and a suspend that
+ * ends lets it go.
  */
-static bool is_found_by_none(struct task_struct *p)
+static bool may_be_hidden(struct task_struct *p)
 {
 	return !pm_freezing && (p->flags & PF_EXITING) &&
 	       lull_freeze_guarded(LULL_FREEZE_EXITING);
@@ -332,7 +333,7 @@ bool __lull_freeze_may_thaw(struct task_struct *p)
 {
 	lockdep_assert_held(&freezer_lock);
 
-	if (freezing(p) && lull_freeze_guarded(LULL_FREEZE_REASONS) && !is_found_by_none(p))
+	if (freezing(p) && lull_freeze_guarded(LULL_FREEZE_REASONS) && !may_be_hidden(p))
 		return false;
 	lull_freeze_thaws++;
 	return true;

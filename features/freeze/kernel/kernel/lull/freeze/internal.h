@@ -82,7 +82,7 @@ LULL_SAFEGUARDS(FREEZE, freeze, {
 	LULL_FREEZE_WATCH,	/* revisit tasks that are not freezing yet */
 	LULL_FREEZE_REVISIT,	/* FZ5: revisit pending tasks at all */
 	LULL_FREEZE_REASONS,	/* FZ9: thaw nobody who has a reason left */
-	LULL_FREEZE_EXITING,	/* FZ8: thaw whom its cgroup does not find */
+	LULL_FREEZE_EXITING,	/* FZ8: thaw who may be hidden from its cgroup */
 	LULL_FREEZE_LOOK,	/* FZ13: look at wakeups and the time meanwhile */
 	LULL_FREEZE_UNLISTED,	/* FZ1: keep who has left the list and runs */
 	LULL_FREEZE_LATE,	/* FZ6 (iii): ask when the program is loaded */

@@ -116,8 +116,9 @@ bool __lull_thaw_may_thaw(struct task_struct *p)
 
 	if (!pm_freezing) {
 		/*
-		 * A cgroup does not find who has left it to exit, and would never
-		 * thaw it. Such a task does not get back to user mode.
+		 * Who exits may be hidden from its cgroup already, which then would
+		 * never thaw it. Whether it is is not asked: it does not get back
+		 * to user mode.
 		 */
 		if ((p->flags & PF_EXITING) && lull_thaw_guarded(LULL_THAW_LEAVE))
 			return true;
