@@ -313,8 +313,8 @@ void __lull_freeze_rest(bool freeze)
 
 /*
  * Who exits may be hidden from its cgroup already, which then would never thaw it.
- * Whether it is is not asked: it does not get back to user mode, and a suspend that
- * ends lets it go.
+ * Nobody asks whether that is so: it does not get back to user mode, and a suspend
+ * that ends lets it go.
  */
 static bool may_be_hidden(struct task_struct *p)
 {

@@ -117,8 +117,8 @@ bool __lull_thaw_may_thaw(struct task_struct *p)
 	if (!pm_freezing) {
 		/*
 		 * Who exits may be hidden from its cgroup already, which then would
-		 * never thaw it. Whether it is is not asked: it does not get back
-		 * to user mode.
+		 * never thaw it. Nobody asks whether that is so: it does not get
+		 * back to user mode.
 		 */
 		if ((p->flags & PF_EXITING) && lull_thaw_guarded(LULL_THAW_LEAVE))
 			return true;
