@@ -6,8 +6,6 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,6 +16,7 @@
 #include "job.h"
 #include "lull.h"
 #include "pages.h"
+#include "slots.h"
 #include "util.h"
 #include "worker.h"
 #include "workload.h"
@@ -26,14 +25,13 @@
 #define AREA_BYTES ((size_t)2 << 20)
 /* Objects that come to lie behind the first one's: less than a page in all. */
 #define BEHIND 12
-#define WORDS (PAGE_BYTES / sizeof(uint64_t))
 /* Words of a page that do not repeat: no other test's are of that class. */
 #define SMALL 12
 
 /* What the writer and who rewrites share. */
 struct scene {
-	uint64_t page[WORDS];
-	uint64_t other[WORDS];
+	struct slot_page page;
+	struct slot_page other;
 	volatile uint64_t drained;	/* before the write */
 	volatile bool go, done, failed;
 };
@@ -52,31 +50,15 @@ static int free_some(uint64_t round)
 	return 0;
 }
 
-static void fill(uint64_t *words, uint64_t seed, size_t distinct)
-{
-	uint64_t state = (seed + 1) * 0x9e3779b97f4a7c15ull;
-
-	for (size_t i = 0; i < WORDS; i++) {
-		if (i < distinct)
-			state = state * 6364136223846793005ull + 1442695040888963407ull;
-		words[i] = state;
-	}
-}
-
-static bool write_slot(int fd, const uint64_t *page, unsigned int slot)
-{
-	return pwrite(fd, page, PAGE_BYTES, (off_t)slot * PAGE_BYTES) == PAGE_BYTES;
-}
-
 /* On the other CPU: once what waited is drained, the page is another, and larger. */
 static void rewrite(int fd)
 {
 	while (!scene->go || lull_stat("zfree", "drained") == scene->drained)
 		;
-	fill(scene->page, 0, WORDS);
+	slot_fill(&scene->page, 0, SLOT_WORDS);
 	for (unsigned int i = 1; i <= BEHIND; i++) {
-		fill(scene->other, i, SMALL);
-		if (!write_slot(fd, scene->other, i))
+		slot_fill(&scene->other, i, SMALL);
+		if (!slot_write(fd, &scene->other, i))
 			scene->failed = true;
 	}
 	scene->done = true;
@@ -84,14 +66,13 @@ static void rewrite(int fd)
 
 static unsigned int wrong_slots(int fd)
 {
-	static uint64_t want[WORDS];
+	static struct slot_page want;
 	unsigned int wrong = 0;
 
 	for (unsigned int i = 1; i <= BEHIND; i++) {
-		fill(want, i, SMALL);
-		wrong += pread(fd, scene->other, PAGE_BYTES, (off_t)i * PAGE_BYTES) !=
-				 PAGE_BYTES ||
-			 memcmp(scene->other, want, PAGE_BYTES);
+		slot_fill(&want, i, SMALL);
+		wrong += !slot_read(fd, &scene->other, i) ||
+			 memcmp(&scene->other, &want, sizeof(want));
 	}
 	return wrong;
 }
@@ -111,10 +92,10 @@ static int try_once(const struct job_case *c, int fd)
 		for (;;)
 			pause();
 	}
-	fill(scene->page, 0, SMALL);
+	slot_fill(&scene->page, 0, SMALL);
 	scene->drained = lull_stat("zfree", "drained");
 	scene->go = true;
-	write_slot(fd, scene->page, 0);
+	slot_write(fd, &scene->page, 0);
 	in_time = scene->done && !scene->failed;
 	crew_end(&pid);
 	if (!in_time)
@@ -128,7 +109,6 @@ static int rewritten_round(const struct job_case *c, const char *mode, struct sa
 {
 	struct zram_options options = { .kb = SLOTS_MB << 10, .algorithm = "lzo-rle" };
 	struct zram_stat stat;
-	char path[ZRAM_PATH], limit[32];
 	int fd, ret;
 
 	(void)mode;
@@ -142,15 +122,12 @@ static int rewritten_round(const struct job_case *c, const char *mode, struct sa
 		return fail(STATUS_UNMET, "rewritten", "no object waited");
 	memset(scene, 0, sizeof(*scene));
 	/* It is over its limit as long as these wait, and far below it after. */
-	if (zram_stat(&zram, &stat) < 0)
+	if (zram_stat(&zram, &stat) < 0 ||
+	    slots_limit(&zram, stat.mem_used_total - PAGE_BYTES) < 0)
 		return -1;
-	snprintf(limit, sizeof(limit), "%" PRIu64, stat.mem_used_total - PAGE_BYTES);
-	zram_device(path, sizeof(path), &zram);
-	if (zram_set(&zram, "mem_limit", limit) < 0)
-		return -1;
-	fd = open(path, O_RDWR | O_DIRECT | O_CLOEXEC);
+	fd = slots_open(&zram);
 	if (fd < 0)
-		return fail(STATUS_FAILED, path, "%s", strerror(errno));
+		return -1;
 	ret = try_once(c, fd);
 	close(fd);
 	return ret;
