@@ -8,15 +8,23 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "exiting.h"
+#include "suspend.h"
 #include "task.h"
 #include "util.h"
 
 /* Longer than whatever a host delays. */
 #define LIMIT_MS 30000
+
+/*
+ * The first of a PID namespace, which waits in its exit until all others were reaped,
+ * and another, a child of ours as well. Not above 0 is nobody.
+ */
+struct exiting {
+	pid_t pid, other;
+};
 
 /* The parent of the first of a namespace is not in it, and crew_member() is of no use. */
 static void lives(void)
@@ -60,9 +68,9 @@ static pid_t fork_into(pid_t there)
 	return pid;
 }
 
-int exiting_start(struct exiting *e)
+/* Both live. */
+static int start(struct exiting *e)
 {
-	e->other = 0;
 	e->pid = (pid_t)syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, 0, 0, 0, 0);
 	if (e->pid < 0)
 		return fail(STATUS_LACKING, "clone", "no PID namespaces: %s", strerror(errno));
@@ -72,42 +80,48 @@ int exiting_start(struct exiting *e)
 	return e->other < 0 ? -1 : 0;
 }
 
-int exiting_kill(struct exiting *e)
+/* An idle sleep is its wait for the others, which nothing else of it is. */
+static int kill_first(const struct exiting *e)
 {
 	kill(e->pid, SIGKILL);
-	for (int ms = 0; ms < LIMIT_MS && check_interrupted() >= 0; ms++) {
-		/* An idle sleep, which nothing else of it is. */
-		if (task_state(e->pid) == 'I')
-			return 0;
-		sleep_ms(1);
-	}
+	if (task_comes_to(e->pid, "I", LIMIT_MS))
+		return 0;
 	return fail(STATUS_FAILED, "/proc", "who was killed does not wait in its exit, but is %c",
 		    task_state(e->pid) ?: '-');
 }
 
-static bool reap(pid_t *pid, unsigned int ms)
+static bool ends(struct exiting *e, unsigned int ms)
 {
-	for (unsigned int i = 0; *pid > 0 && i < ms && check_interrupted() >= 0; i++) {
-		if (waitpid(*pid, NULL, WNOHANG))
-			*pid = 0;
-		else
-			sleep_ms(1);
-	}
-	return *pid <= 0;
+	return task_ends(&e->other, LIMIT_MS) && task_ends(&e->pid, ms);
 }
 
-bool exiting_ends(struct exiting *e, unsigned int ms)
-{
-	return reap(&e->other, LIMIT_MS) && reap(&e->pid, ms);
-}
-
-void exiting_stop(struct exiting *e)
+/* However far it got; who is frozen for good stays. */
+static void stop(struct exiting *e)
 {
 	if (e->pid > 0)
 		kill(e->pid, SIGKILL);
 	if (e->other > 0)
 		kill(e->other, SIGKILL);
-	exiting_ends(e, LIMIT_MS);
-	e->pid = 0;
-	e->other = 0;
+	ends(e, LIMIT_MS);
+}
+
+static int try(struct exiting *e, struct cgroup *cgroup, unsigned int ms, bool *ended)
+{
+	if (start(e) < 0 || cgroup_attach(cgroup, e->pid) < 0 || kill_first(e) < 0 ||
+	    cgroup_freeze(cgroup) < 0 || suspend_once() < 0)
+		return -1;
+	cgroup_thaw(cgroup);
+	*ended = ends(e, ms);
+	/* Nothing is left that it is frozen for: the next cycle thaws it. */
+	return *ended ? 0 : suspend_once();
+}
+
+int exiting_try(struct cgroup *cgroup, unsigned int ms, bool *ended)
+{
+	struct exiting e = { 0 };
+	int ret = try(&e, cgroup, ms, ended);
+
+	cgroup_thaw(cgroup);
+	stop(&e);
+	return ret;
 }

@@ -117,3 +117,12 @@ int suspend_failed(int error)
 	fail(STATUS_FAILED, STATE, "the suspend failed: %s", strerror(error));
 	return fail_hint("the kernel's last lines:\n%s", log);
 }
+
+int suspend_once(void)
+{
+	int error = suspend_cycle();
+
+	if (check_interrupted() < 0)
+		return -1;
+	return error ? suspend_failed(error) : 0;
+}

@@ -13,6 +13,8 @@ int suspend_prepare(const char *level);
 
 /* One cycle, between the marks: the errno, 0 for none. */
 int suspend_cycle(void);
+/* The same, with fail() called where it did not succeed: 0 or -1. */
+int suspend_once(void);
 /* How long the last one took, from the write to its return. */
 uint64_t suspend_took(void);
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "task.h"
 #include "util.h"
@@ -28,4 +29,27 @@ uint64_t task_sleeps(pid_t pid)
 		return 0;
 	at = strstr(text, key);
 	return at ? strtoull(at + strlen(key), NULL, 10) : 0;
+}
+
+bool task_comes_to(pid_t pid, const char *letters, unsigned int ms)
+{
+	for (unsigned int i = 0; i < ms && check_interrupted() >= 0; i++) {
+		char state = task_state(pid);
+
+		if (state && strchr(letters, state))
+			return true;
+		sleep_ms(1);
+	}
+	return false;
+}
+
+bool task_ends(pid_t *pid, unsigned int ms)
+{
+	for (unsigned int i = 0; *pid > 0 && i < ms && check_interrupted() >= 0; i++) {
+		if (waitpid(*pid, NULL, WNOHANG))
+			*pid = 0;
+		else
+			sleep_ms(1);
+	}
+	return *pid <= 0;
 }

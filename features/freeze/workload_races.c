@@ -205,39 +205,18 @@ static int fz9_round(const struct job_case *c, const char *mode, struct sample *
 	return 0;
 }
 
-/* Whether it ends after a suspend with its cgroup frozen, which is thawed then. */
-static int exits_after_suspend(struct exiting *e, struct sample *s, bool *ended)
-{
-	int error;
-
-	if (exiting_start(e) < 0 || cgroup_attach(&race_cgroup, e->pid) < 0 ||
-	    exiting_kill(e) < 0 || cgroup_freeze(&race_cgroup) < 0 ||
-	    freezer_cycle(s, false) < 0)
-		return -1;
-	cgroup_thaw(&race_cgroup);
-	*ended = exiting_ends(e, ENDS_MS);
-	if (*ended)
-		return 0;
-	/* Nothing is left that it is frozen for: the next cycle thaws it. */
-	error = suspend_cycle();
-	return error ? suspend_failed(error) : 0;
-}
-
 /*
  * FZ8: a task is in its exit when its v1 cgroup is frozen, and so far that the cgroup
  * does not find it, neither then nor when it is thawed. PM freezes it in between.
  */
 static int fz8_exiting_round(const struct job_case *c, const char *mode, struct sample *s)
 {
-	struct exiting e = { 0 };
-	bool ended = false;
-	int ret = race_begin(c);
+	bool ended;
 
-	if (!ret)
-		ret = exits_after_suspend(&e, s, &ended);
-	cgroup_thaw(&race_cgroup);
-	exiting_stop(&e);
-	return ret < 0 ? -1 : race_verdict(c, "FZ8", mode, !ended);
+	(void)s;
+	if (race_begin(c) < 0 || exiting_try(&race_cgroup, ENDS_MS, &ended) < 0)
+		return -1;
+	return race_verdict(c, "FZ8", mode, !ended);
 }
 
 RACE(fz1, "a task held between exit_notify() and TASK_DEAD", race_setup);

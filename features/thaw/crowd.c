@@ -9,6 +9,7 @@
 #include "crew.h"
 #include "crowd.h"
 #include "safety.h"
+#include "task.h"
 #include "util.h"
 
 #define NAP_NS 20000000
@@ -139,7 +140,7 @@ void crowd_stop(struct crowd *crowd)
 		kill(crowd->pids[i], SIGKILL);
 	for (unsigned int i = 0; i < crowd->n; i++) {
 		/* Lost for ever; with one limit waited for, not with all. */
-		if (!trial_dies(&crowd->pids[i]))
+		if (!task_ends(&crowd->pids[i], trial_limit_ms()))
 			break;
 		pair_close(&crowd->pairs[i]);
 	}
@@ -169,7 +170,7 @@ void crowd_settled(const struct crowd *crowd)
 {
 	/* Frozen tasks show as D; one that is asleep has not been asked to freeze. */
 	for (unsigned int i = 0; i < crowd->n; i++)
-		trial_comes_to(crowd->pids[i], "DS");
+		task_comes_to(crowd->pids[i], "DS", TRIAL_LIMIT_MS);
 }
 
 int crowd_poke(struct crowd *crowd)

@@ -3,13 +3,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "crew.h"
 #include "freezer.h"
 #include "inject.h"
 #include "knob.h"
+#include "lull.h"
 #include "safety.h"
 #include "suspend.h"
 #include "task.h"
@@ -34,6 +34,11 @@ int trial_setup(const struct job_case *c)
 	return 0;
 }
 
+int trial_setup_alone(const struct job_case *c)
+{
+	return trial_setup(c) < 0 ? -1 : lull_switch("freeze", "stock");
+}
+
 int trial_patient(const struct job_case *c)
 {
 	return job_number(c, "swap") ? knob_write(FREEZER_TIMEOUT, PATIENT_MS) : 0;
@@ -42,15 +47,6 @@ int trial_patient(const struct job_case *c)
 unsigned int trial_limit_ms(void)
 {
 	return limit_ms;
-}
-
-int trial_cycle(void)
-{
-	int error = suspend_cycle();
-
-	if (check_interrupted() < 0)
-		return -1;
-	return error ? suspend_failed(error) : 0;
 }
 
 static int note_times(const struct trace_event *ev, void *arg)
@@ -69,7 +65,7 @@ static int note_times(const struct trace_event *ev, void *arg)
 int trial_timed_cycle(struct trial_times *times)
 {
 	memset(times, 0, sizeof(*times));
-	if (trace_clear() < 0 || trace_on() < 0 || trial_cycle() < 0 || trace_off() < 0 ||
+	if (trace_clear() < 0 || trace_on() < 0 || suspend_once() < 0 || trace_off() < 0 ||
 	    trace_each(note_times, times) < 0)
 		return -1;
 	if (times->frozen && times->thaw)
@@ -97,36 +93,12 @@ pid_t trial_fork(const char *name, void (*body)(void *arg), void *arg)
 	_exit(0);
 }
 
-bool trial_comes_to(pid_t pid, const char *letters)
-{
-	for (int ms = 0; ms < TRIAL_LIMIT_MS && check_interrupted() >= 0; ms++) {
-		char state = task_state(pid);
-
-		if (state && strchr(letters, state))
-			return true;
-		sleep_ms(1);
-	}
-	return false;
-}
-
 int trial_state_wait(pid_t pid, const char *letters)
 {
-	if (trial_comes_to(pid, letters))
+	if (task_comes_to(pid, letters, TRIAL_LIMIT_MS))
 		return 0;
 	return fail(STATUS_FAILED, "/proc", "task %d is in state %c, not in one of %s", pid,
 		    task_state(pid) ?: '-', letters);
-}
-
-bool trial_dies(pid_t *pid)
-{
-	for (unsigned int ms = 0; ms < limit_ms && check_interrupted() >= 0; ms++) {
-		if (waitpid(*pid, NULL, WNOHANG) == *pid) {
-			*pid = 0;
-			return true;
-		}
-		sleep_ms(1);
-	}
-	return false;
 }
 
 void trial_end(pid_t *pid)
@@ -134,7 +106,7 @@ void trial_end(pid_t *pid)
 	if (*pid <= 0)
 		return;
 	kill(*pid, SIGKILL);
-	trial_dies(pid);
+	task_ends(pid, limit_ms);
 	*pid = 0;
 }
 

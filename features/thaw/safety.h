@@ -25,8 +25,10 @@
  */
 #define TRIAL_PARAMS { "disable", "none" }, { "limit", "30000" }
 
-/* Ready for trial_cycle(), with the case's safeguards off. */
+/* Ready for suspend_once(), with the case's safeguards off. */
 int trial_setup(const struct job_case *c);
+/* The same, with freeze in `stock`: in its own mode it would refuse what thaw refuses, too. */
+int trial_setup_alone(const struct job_case *c);
 /*
  * With `swap` a host that stands still is given up by the lab, not by the freezer, which
  * waits for who reclaims memory as for anybody.
@@ -34,8 +36,6 @@ int trial_setup(const struct job_case *c);
 int trial_patient(const struct job_case *c);
 /* The case's limit, in ms. */
 unsigned int trial_limit_ms(void);
-/* One freeze and thaw of the whole machine. */
-int trial_cycle(void);
 /* From now on it stays frozen for so long; where it is no debug kernel, whole seconds. */
 int trial_window(uint64_t ms);
 
@@ -44,17 +44,13 @@ struct trial_times {
 	uint64_t frozen, thaw;
 };
 
-/* trial_cycle(), and when that was. */
+/* suspend_once(), and when that was. */
 int trial_timed_cycle(struct trial_times *times);
 
 /* A child of the probe, which ends with it; a PID, or -1 with fail() called. */
 pid_t trial_fork(const char *name, void (*body)(void *arg), void *arg);
 /* Wait until task_state() is one of those letters; fails when it never is. */
 int trial_state_wait(pid_t pid, const char *letters);
-/* The same without a problem: false when it is none of them in time. */
-bool trial_comes_to(pid_t pid, const char *letters);
-/* Does the child die within the limit? Then it is reaped, and *pid 0. */
-bool trial_dies(pid_t *pid);
 /* Kill it, and wait no longer than that: who has lost a wakeup does not come. */
 void trial_end(pid_t *pid);
 /* A word that others write comes to be at least that, within the limit. */

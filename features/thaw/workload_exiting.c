@@ -5,18 +5,14 @@
  */
 #include "exiting.h"
 #include "inject.h"
-#include "lull.h"
 #include "safety.h"
-#include "util.h"
 #include "workload.h"
 
 static struct cgroup cgroup;
-static struct exiting exiting;
 
 static int exiting_setup(const struct job_case *c)
 {
-	/* What thawing does by itself: freeze's own mode would refuse as well. */
-	return trial_setup(c) < 0 || lull_switch("freeze", "stock") < 0 ?
+	return trial_setup_alone(c) < 0 ?
 		       -1 :
 		       cgroup_make(&cgroup, CGROUP_V1_FREEZER, "lull-exiting");
 }
@@ -24,28 +20,12 @@ static int exiting_setup(const struct job_case *c)
 static int exiting_round(const struct job_case *c, const char *mode, struct sample *s)
 {
 	bool ended;
-	int ret;
 
 	(void)s;
-	if (exiting_start(&exiting) < 0 || cgroup_attach(&cgroup, exiting.pid) < 0 ||
-	    exiting_kill(&exiting) < 0 || cgroup_freeze(&cgroup) < 0)
+	if (exiting_try(&cgroup, trial_limit_ms(), &ended) < 0)
 		return -1;
-	ret = trial_cycle();
-	cgroup_thaw(&cgroup);
-	ended = exiting_ends(&exiting, trial_limit_ms());
-	/* Nothing is left that it is frozen for: the next cycle thaws it. */
-	if (!ended && !ret)
-		ret = trial_cycle();
-	exiting_stop(&exiting);
-	return ret < 0 ? -1 :
-			 inject_verdict(c, "FZ8", mode, ended, ": who exits %s",
-					ended ? "ended" : "never ran again");
-}
-
-static void exiting_teardown(void)
-{
-	cgroup_thaw(&cgroup);
-	exiting_stop(&exiting);
+	return inject_verdict(c, "FZ8", mode, ended, ": who exits %s",
+			      ended ? "ended" : "never ran again");
 }
 
 static const struct workload_param params[] = {
@@ -60,6 +40,5 @@ static const struct workload workload_exiting = {
 	.params = params,
 	.setup = exiting_setup,
 	.round = exiting_round,
-	.teardown = exiting_teardown,
 };
 WORKLOAD(workload_exiting);

@@ -17,6 +17,7 @@
 #include "lull.h"
 #include "pair.h"
 #include "safety.h"
+#include "suspend.h"
 #include "task.h"
 #include "util.h"
 #include "workload.h"
@@ -144,7 +145,8 @@ static void reap(char *alive, size_t size)
 		size_t len = strlen(alive);
 
 		/* One is enough to wait for: the others have had as long. */
-		if (len ? task_state(victims[i].pid) == 'Z' : trial_dies(&victims[i].pid))
+		if (len ? task_state(victims[i].pid) == 'Z' :
+			  task_ends(&victims[i].pid, trial_limit_ms()))
 			continue;
 		snprintf(alive + len, size - len, "%s%s", len ? ", " : "", kinds[i]);
 	}
@@ -201,7 +203,7 @@ static int just_before(const struct job_case *c, const char *mode)
 		return -1;
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		kill(victims[i].pid, SIGKILL);
-	return trial_cycle() < 0 ? -1 : report(c, mode, "just before");
+	return suspend_once() < 0 ? -1 : report(c, mode, "just before");
 }
 
 static int killed_setup(const struct job_case *c)

@@ -188,9 +188,7 @@ static int orders_setup(const struct job_case *c)
 	other_mode = job_param(c, "leave_for");
 	if (!strcmp(other_mode, INJECT_NONE))
 		other_mode = NULL;
-	/* What thawing does by itself: freeze's own mode would refuse as well. */
-	return trial_setup(c) < 0 || lull_switch("freeze", "stock") < 0 ? -1 :
-	       crowd_group(&crowd);
+	return trial_setup_alone(c) < 0 ? -1 : crowd_group(&crowd);
 }
 
 static void orders_teardown(void)

@@ -58,7 +58,7 @@ static int rescue(void)
 	if (inject_text("thaw", "disable", INJECT_NONE) < 0 ||
 	    inject_number("thaw", "hold", 0) < 0 || knob_write(FREEZER_TIMEOUT, FREEZER_TIMEOUT_DEFAULT) < 0)
 		return -1;
-	return trial_cycle();
+	return suspend_once();
 }
 
 static int passed_round(const struct job_case *c, const char *mode, struct sample *s)

@@ -16,6 +16,7 @@
 #include "crew.h"
 #include "pair.h"
 #include "safety.h"
+#include "suspend.h"
 #include "task.h"
 #include "util.h"
 #include "workload.h"
@@ -137,10 +138,10 @@ static int stays(pid_t pid, char letter)
 	uint64_t before;
 
 	/* Only from a cycle on one knows that it has gone to sleep. */
-	if (trial_cycle() < 0)
+	if (suspend_once() < 0)
 		return -1;
 	before = task_sleeps(pid);
-	if (trial_cycle() < 0)
+	if (suspend_once() < 0)
 		return -1;
 	return before && task_state(pid) == letter && task_sleeps(pid) == before;
 }
@@ -185,7 +186,7 @@ static int job_control(void)
 		return -1;
 	if (!trial_reaches(&board->job, 1) || !moves())
 		return fail(STATUS_FAILED, "stopped", "the job does not run");
-	if (trial_state_wait(task, "S") < 0 || trial_cycle() < 0)
+	if (trial_state_wait(task, "S") < 0 || suspend_once() < 0)
 		return -1;
 	job = (pid_t)board->job;
 	kill(-job, SIGTSTP);
@@ -195,7 +196,7 @@ static int job_control(void)
 	if (ret <= 0)
 		return ret;
 	kill(-job, SIGCONT);
-	if (!trial_reaches(&board->continues, 1) || trial_cycle() < 0 || !moves())
+	if (!trial_reaches(&board->continues, 1) || suspend_once() < 0 || !moves())
 		return check_interrupted();
 	kill(-job, SIGSTOP);
 	return trial_reaches(&board->stops, 2) && board->signal == SIGSTOP;
@@ -235,7 +236,7 @@ static int traced(void)
 /* A tracer that comes when the task has been frozen in place, and thawed. */
 static int traced_later(void)
 {
-	if (start_sleeper() < 0 || trial_cycle() < 0 || trace(PTRACE_ATTACH, 0) < 0)
+	if (start_sleeper() < 0 || suspend_once() < 0 || trace(PTRACE_ATTACH, 0) < 0)
 		return -1;
 	if (!is_told(SIGSTOP) || task_state(task) != 't')
 		return 0;

@@ -12,6 +12,7 @@
 #include "inject.h"
 #include "lull.h"
 #include "safety.h"
+#include "suspend.h"
 #include "unrest.h"
 #include "util.h"
 #include "workload.h"
@@ -107,7 +108,7 @@ static int toggled_round(const struct job_case *c, const char *mode, struct samp
 		return -1;
 	for (i = 0; unrest_goes_on(i, cycles, true) && !f.faults; i++) {
 		turns->may++;
-		if (trial_cycle() < 0)
+		if (suspend_once() < 0)
 			return -1;
 		if (!trial_reaches(&turns->done, turns->may))
 			return fail(STATUS_FAILED, "toggled", "who toggles does not go on");

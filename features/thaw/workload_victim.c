@@ -10,6 +10,7 @@
 #include "inject.h"
 #include "pair.h"
 #include "safety.h"
+#include "task.h"
 #include "util.h"
 #include "workload.h"
 
@@ -69,7 +70,7 @@ static int one_kind(const struct job_case *c, const char *mode, const char *name
 	    cgroup_attach(&cgroup, victim) < 0 || cgroup_freeze(&cgroup) < 0 ||
 	    kill_victim() < 0)
 		return -1;
-	dies = trial_dies(&victim);
+	dies = task_ends(&victim, trial_limit_ms());
 	if (check_interrupted() < 0)
 		return -1;
 	stop_victim();
