@@ -84,6 +84,21 @@ def test_phases_are_read_from_the_trace() -> None:
     }
 
 
+#: pm_test has turned back before a CPU was taken off.
+TO_IDLE = "".join(
+    line
+    for line in TRACE.splitlines(True)
+    if not re.search(r": (CPU_|syscore_|machine_)", line)
+)
+
+
+def test_a_suspend_that_turns_back_has_not_slept() -> None:
+    done = in_the_script("phases", TO_IDLE)
+    assert (done.returncode, done.stderr) == (0, "")
+    figures = dict(line.split() for line in done.stdout.splitlines())
+    assert figures["whole"] == "2052400000" and "cpus" not in figures
+
+
 @pytest.mark.parametrize("phase", ["thaw_processes", "syscore_resume", "dpm_suspend"])
 def test_a_trace_without_a_phase_is_none(phase: str) -> None:
     lines = [line for line in TRACE.splitlines(True) if f": {phase}[" not in line]
@@ -166,12 +181,15 @@ case $* in
 esac"""
 
 
-def played(folder: Path, **stubs: str) -> tuple[int, Stream, str]:
+def played(
+    folder: Path, pm_test: bool = False, **stubs: str
+) -> tuple[int, Stream, str]:
     """The scenario by its driver, and what was asked of systemd; files of the kernel's
     and of systemd's are files of the folder."""
     places = {
         "power": "power",
         "alarm": "alarm",
+        "delay": "delay",
         "tracing": "tracing",
         "hooks": "hooks",
         "etc": "etc",
@@ -196,7 +214,9 @@ def played(folder: Path, **stubs: str) -> tuple[int, Stream, str]:
         "alarm": "\n",
         "etc/nginx/nginx.conf": "user www-data;\nworker_processes auto;\n",
         "tasks/1/status": "VmSize:\t100 kB\nvoluntary_ctxt_switches:\t9\n",
-        "cycle": TRACE,
+        "cycle": TO_IDLE if pm_test else TRACE,
+        "delay": "5\n",
+        **({"power/pm_test": "[none]\n"} if pm_test else {}),
     }.items():
         (folder / name).write_text(text)
     script = (ROOM / "scenario.sh").read_text("utf-8")
@@ -242,6 +262,17 @@ def test_a_round_is_a_suspend_by_systemd(tmp_path: Path) -> None:
     assert "worker_processes 16;" in (tmp_path / "etc/nginx/nginx.conf").read_text()
     assert "--unit=lull-agent-2 ssh-agent" in asked and "lull-agent-3" not in asked
     assert "chromium-headless-shell" in asked
+
+
+def test_by_pm_test_it_is_to_idle_without_an_alarm(tmp_path: Path) -> None:
+    status, stream, asked = played(tmp_path, pm_test=True)
+    assert (status, stream.errors) == (0, ())
+    assert [s.metrics["whole"] for s in stream.samples] == [2052400000] * 2
+    assert asked.count("systemctl suspend\n") == 3
+    assert (tmp_path / "power/pm_test").read_text() == "platform\n"
+    assert (tmp_path / "power/mem_sleep").read_text() == "s2idle\n"
+    assert (tmp_path / "delay").read_text() == "0\n"
+    assert (tmp_path / "alarm").read_text() == "\n"
 
 
 def test_calls_of_the_daemon_that_return_eintr_are_counted(tmp_path: Path) -> None:
