@@ -55,6 +55,8 @@ from lull.kernels.workspace import Workspace, plan_changes, reader
 #: Beside the packages: how the kernel's configuration differs from Debian's.
 DIFFERENCES = "config-differences.txt"
 LOG = "build.log"
+#: How make begins a line about what it makes.
+_OBJECTS = ("  CC ", "  AS ", "  LD ", "  AR ", "  HOSTCC ")
 
 
 @dataclass(frozen=True)
@@ -185,9 +187,10 @@ def _make(
     found = differences(debian, result, [text for _, text in asked])
 
     # The same again: make compiles what is not compiled yet, whatever its time.
-    again = " (going on)" if before == result else ""
-    progress.step(f"{label}: compiling{again}")
-    lines = run_step(compile_, log, (lock,), progress.update, label, expected)
+    goes_on = before == result
+    done = compiled(_text(log)) if goes_on else 0
+    progress.step(f"{label}: compiling{' (going on)' if goes_on else ''}")
+    lines = run_step(compile_, log, (lock,), progress.update, label, expected, done)
     progress.step(f"{label}: packing")
     for pattern in ("*.deb", "*.changes", "*.buildinfo"):
         for old in tree.glob(pattern):
@@ -236,6 +239,11 @@ def _keep(
 def _guess(config: str) -> int:
     """About how many lines make says in a first build: a few a symbol."""
     return 3 * sum(line.endswith(("=y", "=m")) for line in config.splitlines())
+
+
+def compiled(log: str) -> int:
+    """How many objects make has said before: those it does not say again."""
+    return len({line for line in log.splitlines() if line.startswith(_OBJECTS)})
 
 
 def _text(path: Path) -> str:

@@ -142,12 +142,14 @@ def run_step(
     progress: Update = silent,
     label: str = "",
     expected: int = 0,
+    before: int = 0,
 ) -> int:
     """Run a command to its end and append what it says to ``log``.
 
-    Returns the number of lines it said. However this function is left, the
-    command and its children have ended; ``keep_open`` are descriptors of
-    locks, which then live as long as the last of them does.
+    ``expected`` lines are all of it, of which ``before`` were said by one that this
+    goes on with. Returns the number of lines it said. However this function is left,
+    the command and its children have ended; ``keep_open`` are descriptors of locks,
+    which then live as long as the last of them does.
     """
     tail: list[str] = []
     count = 0
@@ -175,7 +177,7 @@ def run_step(
                 count += 1
                 tail = [*tail[-19:], line.rstrip()]
                 if step.counted:
-                    progress(f"{label}: {line.strip()[:60]}", count, expected)
+                    progress(f"{label}: {line.strip()[:60]}", before + count, expected)
             status = process.wait()
         except KeyboardInterrupt as error:
             if end_group(process):

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from lull.deb import build as builder
 from lull.deb import cli
-from lull.deb.build import DIFFERENCES, describe
+from lull.deb.build import DIFFERENCES, compiled, describe
 from lull.deb.flavour import Flavour
 from lull.deb.newer import newer, newer_text
 from lull.deb.record import Packages
@@ -146,3 +146,17 @@ def test_the_command_says_how_to_install_what_it_has_made_and_no_more(
         "./a folder/linux-image-6",
         "./a folder/linux-headers-6",
     ]
+
+
+def test_what_a_build_goes_on_with_is_what_was_made() -> None:
+    log = """\
+$ make -j2
+  CALL    scripts/checksyscalls.sh
+  CC      init/main.o
+  AR      init/built-in.a
+$ make -j2
+  CALL    scripts/checksyscalls.sh
+  CC      init/main.o
+  CC [M]  fs/fuse/dev.o
+"""
+    assert compiled(log) == 3

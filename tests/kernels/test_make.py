@@ -63,6 +63,18 @@ def test_progress_counts_lines(tmp_path: Path) -> None:
     assert seen == [("x: a", 1, 9), ("x: b", 2, 9)]
 
 
+def test_progress_goes_on_where_it_was(tmp_path: Path) -> None:
+    seen: list[tuple[str, int, int]] = []
+    run_step(
+        step("echo a", tmp_path),
+        tmp_path / "log",
+        progress=lambda *args: seen.append(args),
+        expected=9,
+        before=7,
+    )
+    assert [counts for _, *counts in seen] == [[8, 9]]
+
+
 def test_an_interrupt_ends_the_whole_group(tmp_path: Path) -> None:
     pids: list[int] = []
 
