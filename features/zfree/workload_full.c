@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * zram is at its limit, full to the page, and one page of that waits for the worker:
- * who writes one gets its place, and does not stand in its own way (ZS9).
+ * zram is at its limit, full to the last object, and one of these waits for the worker:
+ * who writes another gets its place, also where that is in a page that is in use, and
+ * does not stand in its own way (ZS9).
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,8 +22,10 @@
 #include "workload.h"
 #include "zram.h"
 
-/* Pages that do not compress: each is an object of a page. */
-#define FILLED 8
+/* Words of a page that do not repeat: many of what comes of it share a page. */
+#define FEW 12
+/* Of such objects a zspage has fewer. */
+#define MANY 1024
 
 /* Pages of their own, as direct I/O wants them. */
 static struct scene {
@@ -32,10 +35,11 @@ static struct scene {
 static struct zram zram = ZRAM_NONE;
 static cpu_set_t everywhere;
 static int device = -1;
+static size_t distinct;
 
 static int put(unsigned int slot, uint64_t seed)
 {
-	slot_fill(&scene->some, seed, SLOT_WORDS);
+	slot_fill(&scene->some, seed, distinct);
 	return slot_write(device, &scene->some, slot) ?
 		       0 :
 		       fail(STATUS_FAILED, "zram", "slot %u is not written: %s", slot,
@@ -56,43 +60,76 @@ static int free_some(uint64_t round)
 	return put(0, round) < 0 ? -1 : clear(0);
 }
 
-static int fill_to_the_page(void)
+static int in_use(uint64_t *bytes)
 {
 	struct zram_stat stat;
 
-	for (unsigned int i = 0; i < FILLED; i++) {
-		if (put(i, i) < 0)
+	if (zram_stat(&zram, &stat) < 0)
+		return -1;
+	*bytes = stat.mem_used_total;
+	return 0;
+}
+
+/* Two zspages of the same number of objects, to the last one; returns how many that are. */
+static int fill_two(void)
+{
+	uint64_t one, two, now;
+	unsigned int first, n = 1;
+
+	if (put(0, 0) < 0 || in_use(&one) < 0)
+		return -1;
+	do {
+		if (put(n, n) < 0 || in_use(&two) < 0)
+			return -1;
+	} while (two == one && ++n < MANY);
+	/* Slot n is the first one in the second. */
+	first = n;
+	while (++n < 2 * first) {
+		if (put(n, n) < 0)
 			return -1;
 	}
-	if (clear(0) < 0 || zram_stat(&zram, &stat) < 0 ||
-	    slots_limit(&zram, stat.mem_used_total) < 0)
+	if (in_use(&now) < 0)
 		return -1;
-	if (worker_left() != 1 || stat.mem_used_total != FILLED * PAGE_BYTES)
-		return fail(STATUS_UNMET, "full", "%" PRIu64 " objects wait, %" PRIu64
-			    " bytes in use", worker_left(), stat.mem_used_total);
-	return 0;
+	if (two != 2 * one || now != two)
+		return fail(STATUS_UNMET, "full", "%u and %u objects take %" PRIu64 " bytes, not "
+			    "%" PRIu64, first, first, now, 2 * one);
+	return (int)n;
 }
 
 static int full_round(const struct job_case *c, const char *mode, struct sample *s)
 {
 	struct zram_options options = { .kb = SLOTS_MB << 10, .algorithm = "lzo-rle" };
+	uint64_t bytes, waited, queued;
+	int next;
 	bool taken;
+	char text[120];
 
 	(void)mode;
 	(void)s;
+	distinct = job_number(c, "shared") ? FEW : SLOT_WORDS;
 	if (!scene)
 		scene = crew_memory(sizeof(*scene));
 	if (!scene || lull_stats_clear("zfree") < 0 || zram_start(&zram, &options) < 0 ||
 	    zram_swap_off(&zram) < 0)
 		return -1;
 	device = slots_open(&zram);
-	if (device < 0 || worker_keep_away(free_some) < 0 || fill_to_the_page() < 0)
+	if (device < 0 || worker_keep_away(free_some) < 0)
 		return -1;
-	slot_fill(&scene->some, FILLED, SLOT_WORDS);
-	taken = slot_write(device, &scene->some, FILLED);
-	return inject_statement(c, "ZS9", taken,
-				taken ? "the page at the limit is taken" :
-					"the page at the limit is refused, while one waits");
+	next = fill_two();
+	if (next < 0 || in_use(&bytes) < 0 || slots_limit(&zram, bytes) < 0 || clear(0) < 0)
+		return -1;
+	waited = worker_left();
+	queued = lull_stat("zfree", "queued");
+	slot_fill(&scene->some, (uint64_t)next, distinct);
+	taken = slot_write(device, &scene->some, (unsigned int)next);
+	if (waited != 1)
+		return fail(STATUS_UNMET, "full", "%" PRIu64 " objects waited", waited);
+	/* Who is refused at the limit has an object by then, and leaves it to the worker. */
+	if (!taken && lull_stat("zfree", "queued") == queued)
+		return fail(STATUS_UNMET, "full", "the write failed by something else");
+	snprintf(text, sizeof(text), "with %d objects zram is full, one waits, and another is %s",
+		 next, taken ? "taken" : "refused");
+	return inject_statement(c, "ZS9", taken, text);
 }
 
 static int full_setup(const struct job_case *c)
@@ -114,6 +151,7 @@ static void full_teardown(void)
 
 static const struct workload_param params[] = {
 	INJECT_PARAMS,
+	{ "shared", "0" },
 	{ "delay_ms", "0" },
 	{ "broken", "none" },
 	{ 0 },
@@ -122,7 +160,7 @@ static const struct workload_param params[] = {
 static const struct workload full = {
 	.feature = "zfree",
 	.name = "full",
-	.text = "a page is written to a device that is full to the page, while one waits",
+	.text = "a page is written to a device that is full, while an object waits",
 	.params = params,
 	.setup = full_setup,
 	.round = full_round,
