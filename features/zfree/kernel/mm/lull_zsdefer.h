@@ -246,8 +246,8 @@ static bool flush_pool(struct zs_deferred *d)
 {
 	if (!READ_ONCE(d->used))
 		return false;
-	drain_rings(d);
-	return true;
+	/* In another mode there is nothing but what was left from before. */
+	return drain_rings(d) || lull_zfree_deferred();
 }
 
 /**
@@ -256,8 +256,8 @@ static bool flush_pool(struct zs_deferred *d)
  *
  * What is queued meanwhile may remain. Context: process; may sleep.
  *
- * Return: false where nothing was ever queued. Else who had counted what pools hold
- * has to count again, for it may be gone since then, by others or now.
+ * Return: false where nothing was queued, and the mode is another. Else who had counted
+ * what pools hold has to count again, for it may be gone since then, by others or now.
  */
 bool zs_flush_deferred(struct zs_pool *pool)
 {
