@@ -14,7 +14,7 @@ from lull.kernels.bases import Base, base_names, load_base
 from lull.kernels.inputs import is_on
 from lull.model import Expectation, Feature
 from lull.proof.narrow import narrowed
-from lull.proof.trial import trials
+from lull.proof.trial import Trial, trials
 from tests import synthetic
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -87,6 +87,27 @@ def is_measured(feature: Feature, item: Expectation) -> bool:
         and case.clock in (None, item.clock)
         for case in feature.cases
     )
+
+
+def test_modes_that_are_left_out_take_their_checks_along() -> None:
+    """A trial got one more case once, and the count of those left there did not."""
+    counted = 0
+    for record in map(load_base, base_names()):
+        for trial in trials(ROOT):
+            part = partly(trial.feature, record).get(trial.name)
+            if part is None or part.runs:
+                continue
+            left = narrowed(trial, record)
+            modes, all_modes = words(left), words(trial)
+            for name, count in trial.checks.items():
+                where = f"{trial.feature}/bases/{record.name}.toml: {trial.name}"
+                assert left.checks[name] * all_modes == count * modes, where
+                counted += 1
+    assert counted
+
+
+def words(trial: Trial) -> int:
+    return sum(len(case.modes.split()) * case.times for case in trial.cases)
 
 
 def test_the_project_s_own_promise_what_is_measured_there() -> None:
