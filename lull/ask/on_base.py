@@ -39,12 +39,14 @@ class OnBase(Record):
     ``native`` are modes; ``cases`` stand in for those of the same workload and
     parameters, or come after all; ``expectations`` are all that is promised;
     ``untried`` has trials of safety.toml that cannot come out there, and why,
-    ``partly`` those of which some cases can.
+    ``partly`` those of which some cases can; ``uncalled`` what the feature's hooks
+    call less often there than on ``DEFAULT_BASE``, and why.
     """
 
     native: tuple[str, ...] = ()
     untried: dict[str, str] = Field(default_factory=dict)
     partly: dict[str, Partly] = Field(default_factory=dict)
+    uncalled: dict[str, str] = Field(default_factory=dict)
     cases: tuple[CaseSpec, ...] = ()
     expectations: tuple[Expectation, ...] = ()
 
@@ -91,6 +93,12 @@ def partly(name: str, base: Base, root: Path | None = None) -> Mapping[str, Part
     """The trials of the feature of that name of which some cases cannot come out."""
     found = _read(_path(name, base, root or repo_root()))
     return found.partly if found else {}
+
+
+def uncalled(name: str, base: Base, root: Path | None = None) -> Mapping[str, str]:
+    """What the hooks of the feature of that name need not call on a base: why."""
+    found = _read(_path(name, base, root or repo_root()))
+    return found.uncalled if found else {}
 
 
 def _path(name: str, base: Base, root: Path) -> Path:
