@@ -22,13 +22,15 @@ from lull.model import CaseSpec, Expectation, Feature, Record
 
 
 class Partly(Record):
-    """What of a trial can come out there: all but some workloads, or some modes.
+    """What of a trial can come out there: all but some workloads, cases that ask for
+    one of ``params``, or some modes.
 
     ``checks`` are those that are left of the trial's, all of them.
     """
 
     why: str
     runs: tuple[str, ...] = ()
+    params: tuple[str, ...] = ()
     modes: tuple[str, ...] = ()
     checks: Mapping[str, int] = Field(default_factory=dict)
 

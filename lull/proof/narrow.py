@@ -33,5 +33,6 @@ def narrowed(trial: Trial, base: Base, root: Path | None = None) -> Trial:
 def _left(trial: Trial, part: Partly) -> Iterator[TrialCase]:
     for case in trial.cases:
         modes = [word for word in case.modes.split() if word not in part.modes]
-        if case.run not in part.runs and modes:
+        asked = any(case.params.get(name) for name in part.params)
+        if case.run not in part.runs and not asked and modes:
             yield case.model_copy(update={"modes": " ".join(modes)})

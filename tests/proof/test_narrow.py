@@ -55,7 +55,15 @@ def test_a_mode_is_left_out_and_with_it_a_case_of_no_other(tmp_path: Path) -> No
     assert [(case.run, case.modes) for case in there.cases] == [("storm", "lull")]
 
 
-@pytest.mark.parametrize("what", ['runs = ["nap"]', 'modes = ["stock", "lull"]', ""])
+def test_a_case_is_left_out_that_asks_for_what_is_not_there(tmp_path: Path) -> None:
+    there = narrowed(trial(), THERE, place(tmp_path, part('params = ["n"]')))
+    assert [case.run for case in there.cases] == ["slow"]
+
+
+@pytest.mark.parametrize(
+    "what",
+    ['runs = ["nap"]', 'params = ["m"]', 'modes = ["stock", "lull"]', ""],
+)
 def test_who_leaves_out_nothing_or_all_is_told(tmp_path: Path, what: str) -> None:
     with pytest.raises(LabError, match=r"leaves (no|every)thing out"):
         narrowed(trial(), THERE, place(tmp_path, part(what)))
