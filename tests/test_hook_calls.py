@@ -78,7 +78,9 @@ def called(room: Path, base: str) -> Counter[str]:
 HOOKED = [room for room in feature_dirs(ROOT) if (room / "hooks").is_dir()]
 
 
-@pytest.mark.parametrize("base", [name for name in base_names() if name != DEFAULT_BASE])
+@pytest.mark.parametrize(
+    "base", [name for name in base_names() if name != DEFAULT_BASE]
+)
 @pytest.mark.parametrize("room", HOOKED, ids=lambda room: room.name)
 def test_what_the_hooks_call_on_one_base_they_call_on_another(
     room: Path, base: str
