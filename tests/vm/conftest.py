@@ -20,7 +20,8 @@ FLAGS = ("-O2", "-static", "-no-pie", "-std=gnu11", "-Wall", "-Wextra", "-Werror
 
 @pytest.fixture(scope="session")
 def kernel_image() -> Path:
-    """A bzImage: the one that LULL_TEST_KERNEL names, else the stock kernel."""
+    """A bzImage: the one that LULL_TEST_KERNEL names, else that of the arm debug, which
+    the trials need anyway."""
     try:
         require_qemu()
     except CannotRun as missing:
@@ -31,7 +32,7 @@ def kernel_image() -> Path:
     # Only here: the unit tests need no kernel and no builder.
     from lull.kernels.build import build
 
-    return build(base="6.12", arm=Arm.STOCK).bzimage
+    return build(base="6.12", arm=Arm.DEBUG).bzimage
 
 
 @pytest.fixture(scope="session")
