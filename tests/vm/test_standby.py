@@ -24,7 +24,8 @@ from lull.vm.standby import Standby, hand_over, recipe
 
 @pytest.fixture(scope="module")
 def spec(kernel_image: Path) -> MachineSpec:
-    return MachineSpec(kernel_image, Clock.WALL, memory_mb=256)
+    # It finds its CPUs as that arm does.
+    return MachineSpec(kernel_image, Clock.WALL, memory_mb=256, packages=True)
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +58,8 @@ def test_each_has_its_own_files_memory_and_random_numbers(
                 standby=standby,
             )
         )
-        assert done.reason == "guest-shutdown"
+        # A kernel without ACPI has said its last, and the lab ends it.
+        assert done.reason in ("guest-shutdown", "host-qmp-quit")
         # All that it has ever said, and its boot once.
         assert done.console.startswith(standby.console.read_bytes())
         assert done.console.count(b"Linux version") == 1
