@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -48,9 +47,12 @@ from lull.runs.rundir import Env, KernelFacts, RunDir, commit, host
 from lull.vm.accel import choose, qemu_version
 from lull.vm.command import PLACEHOLDERS
 from lull.vm.machine import RESULTS, require_qemu
+from lull.vm.timeouts import host_factor
 
 PACKAGES = "packages.txt"  #: in the run's folder: versions of all in the guest
 
+#: Of the time that a boot has: after that the guest itself says what hangs.
+_SAID_BY = 0.8
 _NEED_DISK = 400 * MB  #: of the run's folder, and of a boot's scratch
 
 
@@ -81,11 +83,10 @@ class _Guest:
 
 @dataclass(frozen=True)
 class _Boot:
-    """One boot: which it is, of which guest, with which files beside its job."""
+    """One boot: which it is, and of which guest."""
 
     request: Request
     guest: _Guest
-    files: Mapping[str, Path]
     item: Planned
     number: int
 
@@ -129,15 +130,14 @@ def measure(request: Request, progress: Progress) -> Result:
     env = _environment(request, guest, accel)
     run.folder.write_env(env)
     shutil.copyfile(image.packages, run.folder.path / PACKAGES)
-    files = {one.name: files_of(one) for one in request.scenarios}
     for number, item in enumerate(planned):
         if item.scenario.name not in run.failures:
             progress.step(
                 f"boot {number + 1} of {len(planned)}: {item.title}, "
                 f"{request.clock} clock"
             )
-            own, before = files[item.scenario.name], len(run.notes)
-            _one(run, _Boot(request, guest, own, item, number))
+            before = len(run.notes)
+            _one(run, _Boot(request, guest, item, number))
             for note in run.notes[before:]:
                 progress.note(note)
     return _report(request, run, env, accel)
@@ -192,13 +192,14 @@ def _boot(run: _Run, of: _Boot) -> tuple[Sample, ...]:
             "plan": job_text(of.item.job),
             "release": f"{of.guest.release}\n",
             "versions": asked.versions(of.guest.listed, one),
+            "limit": f"{_limit_s(of):.0f}\n",
         }
         for name, text in texts.items():
             (Path(scratch) / name).write_text(text, "utf-8")
-        more_files = {name: Path(scratch) / name for name in texts}
+        files = {**files_of(one), **{name: Path(scratch) / name for name in texts}}
         driver = (repo_root() / DRIVER).read_text("utf-8")
         try:
-            boot(start, driver, place, {**of.files, **more_files}, one.guest.limit_s)
+            boot(start, driver, place, files, one.guest.limit_s)
         except LullError as error:
             stream = stream_of(bytes_of(place / RESULTS), boot=of.number, seed=seed)
             raise named(error, stream, one.name) from error
@@ -210,6 +211,12 @@ def _boot(run: _Run, of: _Boot) -> tuple[Sample, ...]:
             name = f"{one.name}, {case_name(case.workload, case.params)}"
             run.note(f"{name}: left out, {why}")
         return samples_of(stream, of.item.job, str(place), left=left)
+
+
+def _limit_s(of: _Boot) -> float:
+    """The same for each boot on insn, where the guest's time is no host's."""
+    wall = of.request.clock is Clock.WALL
+    return of.item.scenario.guest.limit_s * _SAID_BY * (host_factor() if wall else 1)
 
 
 def _report(request: Request, run: _Run, env: Env, accel: str) -> Result:

@@ -40,6 +40,7 @@ def drive_raw(
     *,
     release: str = platform.release(),
     versions: str = "dog 1.0\n",
+    limit: float = 60,
     stubs: Mapping[str, str] = STUBS,
 ) -> tuple[int, bytes]:
     """The driver's status, and what it said. Other files are in ``folder``."""
@@ -52,6 +53,7 @@ def drive_raw(
         "plan": job_text(job),
         "release": f"{release}\n",
         "versions": versions,
+        "limit": f"{limit}\n",
         "scenario.sh": scenario,
     }
     for name, text in files.items():

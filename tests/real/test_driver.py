@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 import platform
+import signal
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,8 +39,8 @@ finish() { :; }
 """
 
 
-def run(folder: Path, scenario: str = SCENARIO, **more: str) -> tuple[int, Stream]:
-    return drive(folder, JOB, scenario, **more)  # type: ignore[arg-type]
+def run(folder: Path, scenario: str = SCENARIO, **more: Any) -> tuple[int, Stream]:
+    return drive(folder, JOB, scenario, **more)
 
 
 def test_a_round_becomes_a_sample(tmp_path: Path) -> None:
@@ -80,6 +83,23 @@ def test_what_fails_is_named_with_the_journal_s_last_lines(tmp_path: Path) -> No
     assert "the journal's last lines of dog:" in text
     assert 'a line of "it", --no-pager -q -n 8 -o short -u dog' in text
     assert "there" in text
+
+
+def test_what_hangs_is_named_with_the_journal_s_last_lines(tmp_path: Path) -> None:
+    hangs = 'round() { [ "$now" = stock ] && echo took 1 || sleep 30 3>&-; }'
+    status, stream = run(tmp_path, f"{SCENARIO}\n{hangs}", limit=1.5)
+    assert status == -signal.SIGTERM and len(stream.samples) == 1
+    text = said(stream)
+    assert text.startswith(
+        "walk, case 0, round 1, mode lull: it has not ended after 1.5"
+    )
+    assert "the journal's last lines:" in text and 'a line of "it"' in text
+
+
+def test_who_watches_ends_with_the_job(tmp_path: Path) -> None:
+    begin = time.monotonic()
+    assert run(tmp_path, limit=40)[0] == 0
+    assert time.monotonic() - begin < 20
 
 
 def test_what_a_program_said_last_is_told(tmp_path: Path) -> None:

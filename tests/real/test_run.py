@@ -11,13 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from lull.errors import GuestFailed, LullError, TimedOut
+from lull.errors import GuestFailed, LabError, LullError, TimedOut
 from lull.guest.boot import Start
 from lull.guest.image import Image
 from lull.host.progress import open_progress
 from lull.model import Clock
 from lull.real import run as real
+from lull.real.catalog import Scenario
 from lull.real.plan import YEARS, Request
+from lull.real.programs import files_of
 from lull.real.run import measure
 from lull.real.said import Failure, ScenarioFailed, failed
 from lull.runs.samples import read_results
@@ -41,6 +43,7 @@ class Guest:
     error: LullError | None = None  #: with this, or with the guest's own words
     drift: int = 0  #: added to each boot's figures
     boots: list[str] = field(default_factory=list)
+    limits: list[str] = field(default_factory=list)
 
     def boot(
         self,
@@ -51,6 +54,7 @@ class Guest:
         limit_s: float,
     ) -> str:
         name = "walk"
+        self.limits.append(files["limit"].read_text())
         lines: list[dict[str, object]] = [
             {"t": "hello", "kernel": "6.12.117-lull-cloud-amd64", "cpus": 2}
         ]
@@ -154,6 +158,35 @@ def test_what_fails_is_named_and_the_others_go_on(guest: Guest, tmp_path: Path) 
     assert "boot-000-lull" in text and (result.folder / "boot-000-lull").is_dir()
     assert "console of amble" in (result.folder / "console.log").read_text()
     assert "it has died" in (result.folder / "table.txt").read_text()
+
+
+def test_a_program_that_does_not_compile_is_of_its_own_scenario(
+    guest: Guest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def files(one: Scenario) -> Mapping[str, Path]:
+        if one.name == "amble":
+            raise LabError("dog.c does not compile")
+        return files_of(one)
+
+    monkeypatch.setattr(real, "files_of", files)
+    with open_progress() as progress:
+        result = measure(ask(tmp_path), progress)
+    assert guest.boots == ["walk 1", "walk 2"]
+    assert [str(failure.error) for failure in result.failures] == [
+        "dog.c does not compile"
+    ]
+
+
+def test_a_guest_knows_how_long_it_has(
+    guest: Guest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(real, "host_factor", lambda: 2.0)
+    limit = room(tmp_path / "more").guest.limit_s
+    with open_progress() as progress:
+        for clock, want in ((Clock.WALL, limit * 1.6), (Clock.INSN, limit * 0.8)):
+            measure(ask(tmp_path / clock, clock, 1), progress)
+            assert {float(text) for text in guest.limits} == {want}
+            guest.limits.clear()
 
 
 def test_where_nothing_was_measured_the_run_fails(guest: Guest, tmp_path: Path) -> None:

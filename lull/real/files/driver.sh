@@ -16,8 +16,14 @@ work=$(mktemp -d) && cd "$work" || exit 1
 log=$work/log
 exec 3>&1 4<"$here/plan" >"$log" 2>&1
 
-where=start
 given=
+
+# What is being done, for who names it.
+at() {
+	where=$1
+	echo "$1" >where
+}
+at start
 
 # As the inside of a JSON string.
 quote() {
@@ -35,6 +41,18 @@ fail() {
 	printf '{"t":"error","where":"%s","what":"%s"}\n' "$where" "$words" >&3
 	exit 1
 }
+
+# What hangs is named, too, while the machine can still say so: the host would only see
+# that nothing comes any more.
+read -r limit <"$here/limit"
+(
+	sleep "$limit" 3>&-
+	read -r where <where
+	(fail "it has not ended after $limit s")
+	kill -TERM $$
+) &
+watch=$!
+trap 'kill $watch' EXIT
 
 # The case is left out, and the others go on.
 lacks() {
@@ -80,26 +98,26 @@ sample() {
 }
 
 rounds() {
-	where="case $case"
+	at "case $case"
 	left=0
 	prepare
 	[ $left = 0 ] || return 0
 	first=$1
 	while [ "$warmup" -gt 0 ]; do
-		where="case $case, mode $first, before the first round"
+		at "case $case, mode $first, before the first round"
 		switch "$first"
 		round >figures
 		warmup=$((warmup - 1))
 	done
 	i=0
 	for mode; do
-		where="case $case, round $i, mode $mode"
+		at "case $case, round $i, mode $mode"
 		switch "$mode"
 		round >figures
 		sample
 		i=$((i + 1))
 	done
-	where="case $case, after its rounds"
+	at "case $case, after its rounds"
 	switch stock
 	finish
 }
