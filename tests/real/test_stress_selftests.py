@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import fnmatch
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -10,7 +12,10 @@ import pytest
 
 from lull.errors import LabError
 from lull.host.progress import open_progress
-from lull.kernels.source import Source
+from lull.kernels.bases import load_base
+from lull.kernels.cache import Cache
+from lull.kernels.source import Source, fetch
+from lull.kernels.update import silent
 from lull.real import selftests
 from lull.real.selftests import (
     ROOM,
@@ -69,6 +74,26 @@ def test_those_of_the_project_are_told_apart() -> None:
     assert len(set(names)) == len(names)
     for area in found.values():
         assert not {c.split()[0] for c in area.commands} & set(area.left_out)
+
+
+@pytest.mark.vm
+def test_each_program_of_a_room_is_tried_or_is_said_why_not() -> None:
+    tree = fetch(load_base("6.12"), Cache(), silent).tree
+    for area in load().selftests.values():
+        here = (tree / ROOM / area.room).iterdir()
+        starts = re.compile(r"^(int )?main\(|TEST_HARNESS_MAIN", re.MULTILINE)
+        programs = {
+            path.stem if path.suffix == ".c" else path.name
+            for path in here
+            if path.suffix in {".sh", ".py"}
+            or (path.suffix == ".c" and starts.search(path.read_text("utf-8")))
+        }
+        tried = {command.split()[0] for command in area.commands} | set(area.files)
+        left = programs - tried
+        for known in area.left_out:
+            assert fnmatch.filter(left, known), known
+        left -= {name for k in area.left_out for name in fnmatch.filter(left, k)}
+        assert not left, area.room
 
 
 def source(tree: Path) -> Source:
