@@ -6,6 +6,7 @@ BASE = 6.12
 FEATURE =
 SEEDS = 1
 MINUTES = 60
+PROOF = proof$(if $(filter-out 6.12,$(BASE)),-$(BASE)).json
 
 # The lab starts makes of its own, which must not inherit this one's flags.
 ENV = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL
@@ -18,7 +19,8 @@ help:
 	@echo "make test    every statement at a size that shows it, and all that"
 	@echo "             boots nothing; what has passed is remembered:"
 	@echo "             ARGS=--fresh forgets, ARGS='-m \"not vm\"' boots nothing"
-	@echo "make proof   all at full size, and every figure; leaves proof.json."
+	@echo "make proof   all at full size, and every figure; leaves proof.json,"
+	@echo "             of another base proof-BASE.json."
 	@echo "             BASE=6.12 FEATURE=attach SEEDS=3 narrow and widen it"
 	@echo "make soak    new seeds for MINUTES=60; lull proofs has the counts"
 	@echo "make setup   only the set-up; the command is then .venv/bin/lull"
@@ -37,11 +39,12 @@ test: setup-tests
 	@$(ENV) scripts/test $(ARGS)
 
 proof: setup-tests
-	@$(ENV) scripts/test --size proof --proof proof.json --base $(BASE) \
+	@$(ENV) scripts/test --size proof --proof $(PROOF) --base $(BASE) \
 		--seeds $(SEEDS) $(addprefix --feature ,$(FEATURE)) $(ARGS)
 
 soak: setup
-	@$(ENV) .venv/bin/lull soak --minutes $(MINUTES) $(FEATURE)
+	@$(ENV) .venv/bin/lull soak --minutes $(MINUTES) --base $(BASE) \
+		$(FEATURE)
 
 clean:
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -97,11 +97,15 @@ class Count:
     hours: float
 
 
-def count(lines: Iterable[Entry], current: Mapping[str, str]) -> tuple[Count, ...]:
-    """Counts of the trials in ``current``, which are today's digests. Pure."""
+def count(
+    lines: Iterable[Entry], current: Mapping[str, str], base: str
+) -> tuple[Count, ...]:
+    """Counts of the trials in ``current``, which are today's digests, on ``base``.
+    Pure."""
     found: dict[str, list[Entry]] = {name: [] for name in current}
     for line in lines:
-        if line.id in found and line.result in (Result.PASS, Result.FAIL):
+        told = line.result in (Result.PASS, Result.FAIL)
+        if line.id in found and line.base == base and told:
             found[line.id].append(line)
     return tuple(
         Count(

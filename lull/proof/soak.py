@@ -42,7 +42,7 @@ def counts(found: Iterable[Trial], base: str) -> tuple[Count, ...]:
     """The ledger by trial, as the checkout is now."""
     root = repo_root()
     current = {t.id: key_of(parts_of(t, Size.PROOF, base, root)) for t in found}
-    return count(Ledger().lines(), current)
+    return count(Ledger().lines(), current, base)
 
 
 async def soak(

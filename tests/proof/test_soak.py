@@ -38,9 +38,12 @@ def test_lines_add_up_by_what_is_tried_now_and_ever(tmp_path: Path) -> None:
     for entry in (line("a"), line("a", "before"), line("a", result=Result.FAIL)):
         ledger.add(entry)
     ledger.add(line("gone"))
-    one, other = count(ledger.lines(), {"a": "now", "b": "now"})
+    ledger.add(line("a").model_copy(update={"base": "7.3"}))
+    one, other = count(ledger.lines(), {"a": "now", "b": "now"}, "6.12")
     assert (one.now, one.failed_now, one.ever, one.failed_ever) == (2, 1, 3, 1)
     assert one.hours == 1.5
+    (one,) = count(ledger.lines(), {"a": "now"}, "7.3")
+    assert (one.now, one.ever) == (1, 1)
     assert (other.id, other.now, other.ever) == ("b", 0, 0)
 
 
@@ -55,7 +58,7 @@ def test_a_line_that_was_cut_off_costs_itself_alone(tmp_path: Path) -> None:
 
 def test_the_table_fits_a_screen() -> None:
     entries = [line("f" * 60), line("g", result=Result.FAIL)]
-    text = render(count(entries, {"f" * 60: "now", "g": "now"}))
+    text = render(count(entries, {"f" * 60: "now", "g": "now"}, "6.12"))
     assert max(map(len, text.splitlines())) <= 80
     assert "goal: 100,000" in text
 
