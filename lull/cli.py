@@ -123,15 +123,20 @@ def run_command(
     if ablate and mode:
         raise UsageError("--ablate has modes of its own", hint="leave --mode out")
     on: dict[str, tuple[Feature, ...]] = {}
+    absent: dict[str, dict[str, str]] = {}
     for record in bases:
         names = on_some(features or (), record, bases)
         if features and not names:
             continue
         chosen = select_on(record, names, mode or ())
-        for name, why in absent_from(record).items():
-            if not features or name in set(features).difference(names):
-                text = f"without {name}, not on the base {record.name}: {why}"
-                print(text, file=sys.stderr)
+        absent[record.name] = {
+            name: why
+            for name, why in absent_from(record).items()
+            if not features or name in set(features).difference(names)
+        }
+        for name, why in absent[record.name].items():
+            text = f"without {name}, not on the base {record.name}: {why}"
+            print(text, file=sys.stderr)
         if ablate and not features:
             chosen = tuple(feature for feature in chosen if feature.steps)
         _check_names(chosen, mode, workload)
@@ -147,6 +152,7 @@ def run_command(
     several, two = len(bases) > 1, len(clocks) > 1
     if several and (json_file or ktap_file or ablate):
         raise UsageError("--json, --ktap and --ablate take one --base")
+    native = {record.name: record.native for record in bases}
     asked = [
         Request(
             features=chosen,
@@ -158,6 +164,8 @@ def run_command(
             workloads=tuple(workload) if workload else None,
             control=not quick if control is None else control,
             ablate=ablate,
+            native=native[name],
+            absent=absent[name],
             output=_place(output, name if several else "", each if two else ""),
         )
         for name, chosen in on.items()

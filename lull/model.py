@@ -325,5 +325,8 @@ class Summary(Record):
     steps: tuple[StepShare, ...] = ()
     expectations: tuple[Promise, ...]
     ok: bool
+    #: By feature: what of it this kernel has itself, and why another is not there.
+    native: Mapping[str, str] = Field(default_factory=dict)
+    absent: Mapping[str, str] = Field(default_factory=dict)
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -25,7 +25,8 @@ class Request:
 
     ``modes`` and ``workloads`` restrict; None is all of them. ``control``:
     boot the untouched kernel where an expectation compares with it. ``ablate``:
-    each step of the mode ``lull``, instead of the modes there are.
+    each step of the mode ``lull``, instead of the modes there are. ``native`` and
+    ``absent`` are what there is to say of features on this base (lull.model.Summary).
     """
 
     features: tuple[Feature, ...]
@@ -37,6 +38,8 @@ class Request:
     workloads: tuple[str, ...] | None = None
     control: bool = True
     ablate: bool = False
+    native: Mapping[str, str] = field(default_factory=dict)
+    absent: Mapping[str, str] = field(default_factory=dict)
     output: Path | None = None
 
     @property

@@ -10,6 +10,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from pydantic import Field
+
 from lull.ask.catalog import full_params
 from lull.ask.job import SEEDS, STOCK, plans
 from lull.kernels.bases import DEFAULT_BASE
@@ -69,6 +71,7 @@ class Block(Record):
     title: str
     entries: tuple[Entry, ...]
     verdicts: tuple[Verdict, ...]
+    native: str = ""  #: what of it this kernel has itself, in its mode stock
 
     @property
     def broken(self) -> tuple[Promise, ...]:
@@ -107,6 +110,7 @@ class Answer(Record):
     ``control`` is the command that holds this kernel against one without Lull,
     empty where that was done; ``following`` is the one to try next, and
     ``purpose`` what it is for. ``lull``: some of it was measured in that mode.
+    ``absent`` are features that were asked for and are not on the base, by why.
     """
 
     machines: tuple[Machine, ...]
@@ -117,6 +121,7 @@ class Answer(Record):
     purpose: str
     run: str = RUN
     lull: bool = True
+    absent: Mapping[str, str] = Field(default_factory=dict)
 
 
 def answer(
@@ -150,6 +155,7 @@ def answer(
         purpose=purpose,
         run=run,
         lull=any(row.mode == LULL for s in summaries for row in s.rows),
+        absent={name: why for s in summaries for name, why in s.absent.items()},
     )
 
 
@@ -186,6 +192,7 @@ def _block(feature: Feature, summaries: Sequence[Summary]) -> Block:
         title=feature.title,
         entries=tuple(entries),
         verdicts=tuple(verdicts),
+        native=next((s.native.get(feature.name, "") for s in summaries), ""),
     )
 
 

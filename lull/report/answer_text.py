@@ -32,8 +32,8 @@ def render(
 
     ``folders`` are where the tables are, ``program`` how the user calls it. No
     line is longer than 80, but for a folder with so long a name. Where there is
-    too much to say, empty lines go first, then second headlines, then systems,
-    which are counted.
+    too much to say, empty lines go first, then second headlines, then what a kernel
+    has itself, then systems, which are counted.
     """
     measured = [m for b in found.blocks for e in b.entries for m in e.measured]
     columns = list(zip(_HEADS, *map(_cells, measured), strict=True))
@@ -42,10 +42,16 @@ def render(
     foot = list(_foot(found, folders, program))
     tries = (
         [
-            [""] * gap + list(_block_lines(block, entries, widths))
-            for block in found.blocks
+            [""] * gap + part
+            for part in (
+                *(
+                    [*_block_lines(block, entries, widths), *_native(block) * native]
+                    for block in found.blocks
+                ),
+                *_absent(found),
+            )
         ]
-        for gap, entries in ((1, 2), (0, 2), (0, 1))
+        for gap, entries, native in ((1, 2, 1), (0, 2, 1), (0, 1, 1), (0, 1, 0))
     )
 
     def left(kept: int) -> str:
@@ -132,6 +138,16 @@ def _block_lines(block: Block, entries: int, widths: Sequence[int]) -> Iterator[
         told = list(_verdict(verdicts[clock])) if clock and last else []
         yield from _remarked(text, [*filter(None, [remark, *told[:1]])])
         yield from told[1:]
+
+
+def _native(block: Block) -> list[str]:
+    text = f"in this kernel: {block.native}"
+    return _wrapped(text, "  ", "    ") if block.native else []
+
+
+def _absent(found: Answer) -> Iterator[list[str]]:
+    for name, why in found.absent.items():
+        yield _wrapped(f"{name}: not on this base: {why}", "", "  ")
 
 
 def _remarked(text: str, remarks: Sequence[str]) -> list[str]:

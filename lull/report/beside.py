@@ -109,7 +109,7 @@ def render(
     """The text: at most 40 lines of at most 80 columns, but for long names of folders.
 
     ``following`` are the commands that say more. Where there is too much to say,
-    remarks go first, then empty lines, then systems, which are counted.
+    empty lines go first, then remarks, then systems, which are counted.
     """
     found = blocks(kernels, features)
     head = list(_head(kernels))
@@ -119,16 +119,26 @@ def render(
         "Next, which differences are the kernel's:",
         *(f"  {command}" for command in following),
     ]
+    told = {block.feature for block in found}
+    gone = [
+        f"{feature.name}: not on {kernel.base}: {kernel.absent[feature.name]}"
+        for feature in features
+        for kernel in kernels
+        if feature.name in kernel.absent and feature.name not in told
+    ]
     tries = (
-        [[""] * gap + list(_block(block, remarks)) for block in found]
-        for gap, remarks in ((1, True), (1, False), (0, False))
+        [
+            *([""] * gap + list(_block(block, remarks)) for block in found),
+            *([""] * gap + wrap(text, "", "  ", width=WIDTH) for text in gone),
+        ]
+        for gap, remarks in ((1, True), (0, True), (0, False))
     )
     body = fitted(
         tries,
         LINES - len(head) - len(foot) - 1,
-        lambda kept: f"and {len(found) - kept} more: see the tables",
+        lambda kept: f"and {len(found) + len(gone) - kept} more: see the tables",
     )
-    if not found:
+    if not (found or gone):
         body = ["", "Nothing was measured on two of them."]
     return plain("\n".join([*head, *body, "", *foot]))
 

@@ -11,7 +11,7 @@ import json
 import sys
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from lull.ask.catalog import full_params
@@ -43,7 +43,9 @@ class RunMeta:
     """What holds for all of a run.
 
     ``quick``, ``modes`` (None for all) and ``control`` say what was not going
-    to be measured, so that its absence is no failure.
+    to be measured, so that its absence is no failure. ``native`` and ``absent`` are
+    sentences by feature: what of it the kernel has itself, and why one that was asked
+    for is not there.
     """
 
     base: str
@@ -54,6 +56,8 @@ class RunMeta:
     quick: bool = False
     modes: Collection[str] | None = None
     control: bool = True
+    native: Mapping[str, str] = field(default_factory=dict)
+    absent: Mapping[str, str] = field(default_factory=dict)
 
 
 def summarise(
@@ -74,6 +78,7 @@ def summarise(
             seeds.add(sample.seed)
     rows: list[Row] = []
     promises: list[Promise] = []
+    features = tuple(features)
     for feature in features:
         cases = _cases(feature, by_feature[feature.name])
         for case, members in cases.items():
@@ -94,6 +99,8 @@ def summarise(
         rows=tuple(rows),
         expectations=tuple(promises),
         ok=all(promise.ok for promise in promises),
+        native={f.name: meta.native[f.name] for f in features if f.name in meta.native},
+        absent=dict(meta.absent),
     )
 
 

@@ -49,6 +49,8 @@ def render(summary: Summary, features: Iterable[Feature]) -> str:
     for feature in chosen:
         if any(_in_table(row, feature) for row in summary.rows):
             lines += ["", *_feature(summary, feature)]
+    for name, why in summary.absent.items():
+        lines += ["", *wrap(f"{name}: not on this base: {why}", "", "  ")]
     if summary.expectations:
         lines += ["", "Expectations, as ratios of medians"]
         for promise in summary.expectations:
@@ -170,6 +172,8 @@ def _in_table(row: Row, feature: Feature) -> bool:
 
 def _feature(summary: Summary, feature: Feature) -> Iterator[str]:
     yield from wrap(f"{feature.name}: {feature.title}")
+    if native := summary.native.get(feature.name):
+        yield from wrap(f"in this kernel: {native}", "  ", "    ")
     rows = [row for row in summary.rows if _in_table(row, feature)]
     cases = {case_name(row.workload, row.params): None for row in rows}
     for case in cases:

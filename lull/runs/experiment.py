@@ -206,6 +206,8 @@ def _report(
         quick=request.quick,
         modes=request.modes,
         control=request.control,
+        native=request.native,
+        absent=request.absent,
     )
     summary = summarise(features, samples, meta)
     if request.ablate:

@@ -105,6 +105,22 @@ def test_a_promise_holds_or_is_broken_or_was_not_checked() -> None:
     assert "lull run walk --clock insn --check" in broken
 
 
+def test_what_a_kernel_has_itself_and_what_is_not_there_is_said() -> None:
+    said = {"native": {"walk": "it walks by itself"}, "absent": {"run": "no legs"}}
+    on = summary(pair()).model_copy(update=said)
+    for shown in (text(on), table(on)):
+        assert shown.count("\n  in this kernel: it walks by itself\n") == 1
+        assert shown.count("\nrun: not on this base: no legs\n") == 1
+    for shown in (text(summary(pair())), table(summary(pair()))):
+        assert "in this kernel" not in shown and "not on" not in shown
+    # It goes before a system does, and not before an empty line.
+    lines = len(text(on).splitlines())
+    tight = render(made(on), FOLDERS[:1], most=lines - 2)
+    assert "in this kernel" in tight and "run: not on" in tight
+    tight = render(made(on), FOLDERS[:1], most=lines - 3)
+    assert "in this kernel" not in tight and "run: not on" in tight
+
+
 def test_a_promise_belongs_to_its_clock() -> None:
     said = text(
         summary(pair(), [promise()]),

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Kernels side by side: what is said of a feature that one lacks, or has itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from lull.report.beside import Kernel, render
+from lull.report.compare import Run
+from lull.report.summary import summarise
+from tests import synthetic
+
+NONE: Mapping[str, str] = {}
+
+
+def kernel(
+    base: str,
+    *,
+    native: Mapping[str, str] = NONE,
+    absent: Mapping[str, str] = NONE,
+    there: bool = True,
+) -> Kernel:
+    """A base on which ``walk`` was measured, or nothing was."""
+    samples = tuple(synthetic.samples()) if there else ()
+    meta = synthetic.meta(base=base, kernel=f"{base}.1")
+    summary = summarise([synthetic.feature()], samples, meta)
+    return Kernel(base, (Run(base, summary, samples),), absent, native)
+
+
+def told(*kernels: Kernel, folders: int = 2) -> str:
+    named = [f"runs/{number}" for number in range(folders)]
+    return render(kernels, [synthetic.feature()], named, ["lull compare a b"])
+
+
+def test_what_a_kernel_has_itself_stands_below_its_figures() -> None:
+    text = told(kernel("6.12"), kernel("7.3", native={"walk": "it walks by itself"}))
+    assert "\n  7.3 stock" in text
+    assert "\n  in 7.3 itself: it walks by itself\n" in text
+
+
+def test_it_goes_after_empty_lines() -> None:
+    """Folders stand for what else wants the room."""
+    kernels = kernel("6.12"), kernel("7.3", native={"walk": "it walks by itself"})
+    lines = len(told(*kernels).splitlines())
+    full = told(*kernels, folders=2 + 40 - lines)
+    assert len(full.splitlines()) == 40 and "\n\nwalk: 30,000" in full
+    for more, there in ((1, True), (2, False)):
+        text = told(*kernels, folders=2 + 40 - lines + more)
+        assert len(text.splitlines()) <= 40
+        assert ("in 7.3 itself" in text) is there and "\n\nwalk: 30,000" not in text
+
+
+def test_what_is_not_on_a_kernel_is_said_where_nothing_stands_beside_it() -> None:
+    absent = {"walk": "it has no legs", "run": "nobody asked for it"}
+    text = told(kernel("6.12"), kernel("6.1", absent=absent, there=False))
+    assert "\nwalk: not on 6.1: it has no legs\n" in text
+    assert "6.12 stock" not in text and "nobody asked" not in text
+    assert "Nothing was measured" not in text
