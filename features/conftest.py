@@ -11,6 +11,6 @@ from lull.model import Arm
 
 
 @pytest.fixture(scope="session")
-def debug_kernel(pytestconfig: pytest.Config) -> Kernel:
+def debug_kernel(base: str) -> Kernel:
     """Built once, unless it was."""
-    return build(pytestconfig.getoption("--base"), Arm.DEBUG)
+    return build(base, Arm.DEBUG)

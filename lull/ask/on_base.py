@@ -39,7 +39,8 @@ class OnBase(Record):
     """One such file: what is otherwise than in feature.toml.
 
     ``native`` are modes; ``cases`` stand in for those of the same workload and
-    parameters, or come after all; ``expectations`` are all that is promised;
+    parameters, or come after all; ``expectations`` are all that is promised, or
+    ``also`` are what is promised beside feature.toml's;
     ``untried`` has trials of safety.toml that cannot come out there, and why,
     ``partly`` those of which some cases can; ``uncalled`` what the feature's hooks
     call less often there than on ``DEFAULT_BASE``, and why.
@@ -51,6 +52,7 @@ class OnBase(Record):
     uncalled: dict[str, str] = Field(default_factory=dict)
     cases: tuple[CaseSpec, ...] = ()
     expectations: tuple[Expectation, ...] = ()
+    also: tuple[Expectation, ...] = ()
 
 
 def on_base(
@@ -71,7 +73,8 @@ def on_base(
         update={
             "modes": tuple(m for m in feature.modes if m.name not in left),
             "cases": tuple(_cases(feature, found)),
-            "expectations": found.expectations,
+            "expectations": found.expectations
+            or (found.also and (*feature.expectations, *found.also)),
             "published": () if found.native else feature.published,
         }
     )

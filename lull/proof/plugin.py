@@ -134,6 +134,12 @@ def _skip_absent(items: list[pytest.Item], base: Base) -> None:
             item.add_marker(pytest.mark.skip(reason=reasons[names]))
 
 
+@pytest.fixture(scope="session")
+def base(pytestconfig: pytest.Config) -> str:
+    """Which kernel is asked about."""
+    return str(pytestconfig.getoption("--base"))
+
+
 @pytest.fixture
 def stamp(request: pytest.FixtureRequest) -> Stamps:
     """Remembers that a test of the same inputs has passed."""

@@ -70,6 +70,16 @@ def test_cases_stand_in_for_the_same_ones_and_promises_for_all(root: Path) -> No
     assert [item.max for item in there.expectations] == [1.0]
 
 
+def test_what_is_promised_also_comes_beside_the_others(root: Path) -> None:
+    walk = synthetic.feature()
+    place = root / "features" / "walk" / "bases" / "7.3.toml"
+    *_, promised = TEXT.partition("[[expectations]]")
+    place.write_text(f"[[also]]{promised}")
+    there = on_base(walk, base("7.3"), root=root)
+    assert there.expectations[:-1] == walk.expectations != ()
+    assert there.expectations[-1].max == 1.0
+
+
 @pytest.mark.parametrize("text", ["native = 1", "modes = []", 'native = ["nap"]', "["])
 def test_a_broken_file_is_named(root: Path, text: str) -> None:
     place = root / "features" / "walk" / "bases" / "7.3.toml"

@@ -39,7 +39,7 @@ def case(workload: str, tree: str) -> Case:
 
 
 @pytest.fixture(scope="module")
-def booted(tmp_path_factory: pytest.TempPathFactory) -> Boot:
+def booted(base: str, tmp_path_factory: pytest.TempPathFactory) -> Boot:
     """Recordings of one tree, then cycles of three, in each mode.
 
     On the insn clock, where a host that is slow or busy adds nothing.
@@ -49,7 +49,7 @@ def booted(tmp_path_factory: pytest.TempPathFactory) -> Boot:
         *(case("cycle", tree) for tree in (LAPTOP, MIXED, ASYNC)),
     )
     folder = tmp_path_factory.mktemp("graph")
-    kernel = build("6.12", Arm.LULL)
+    kernel = build(base, Arm.LULL)
     return boot_cases(kernel, cases, folder, clock=Clock.INSN)
 
 

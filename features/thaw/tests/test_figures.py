@@ -31,10 +31,12 @@ def by_wait(sample: Sample) -> float:
     )
 
 
-def test_the_woken_are_counted_once_and_by_both_counts(tmp_path: Path) -> None:
+def test_the_woken_are_counted_once_and_by_both_counts(
+    base: str, tmp_path: Path
+) -> None:
     """wake_all wakes all, lull nobody, stock who was signalled."""
     cases = (case("sleepers"), case("thread-recipe"))
-    kernel = build("6.12", Arm.LULL)
+    kernel = build(base, Arm.LULL)
     done = boot_cases(kernel, cases, tmp_path, clock=Clock.INSN)
 
     said = "\n".join(check.text for check in done.stream.checks)

@@ -18,13 +18,13 @@ MUST = 1.005
 
 
 @pytest.mark.parametrize("wait", ["epoll", "poll", "pipe", "dgram", "udp", "stream"])
-def test_a_wait_costs_what_it_costs_untouched(wait: str) -> None:
+def test_a_wait_costs_what_it_costs_untouched(base: str, wait: str) -> None:
     request = ProfileRequest(
         feature=feature("thaw"),
         workload="pingpong",
         mode="lull",
         vs="untouched",
-        base="6.12",
+        base=base,
         params={"wait": wait},
     )
     lull, untouched = profiles(request, PlainProgress(sys.stderr))

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from lull.errors import GuestFailed
+from lull.kernels.bases import load_base
 from lull.kernels.build import build
 from lull.model import Arm, Case, Sample, Value
 from lull.runs.again import boot_cases
@@ -25,19 +26,23 @@ PHASES = (
 )
 
 
-def cycles(arm: Arm, folder: Path, *modes: str, **params: Value) -> tuple[Sample, ...]:
+def cycles(
+    base: str, arm: Arm, folder: Path, *modes: str, **params: Value
+) -> tuple[Sample, ...]:
     """Whole cycles in one boot, in these modes."""
     case = Case(feature="lid", workload="suspend", params=params, order=modes)
-    done = boot_cases(build("6.12", arm), (case,), folder)
+    done = boot_cases(build(base, arm), (case,), folder)
     assert [sample.mode for sample in done.stream.samples] == list(modes)
     return done.stream.samples
 
 
 @pytest.mark.vm
 @pytest.mark.proof
-def test_any_kernel_goes_through_all_phases(tmp_path: Path) -> None:
+def test_any_kernel_goes_through_all_phases(base: str, tmp_path: Path) -> None:
     mix = "epoll:1,futex:1"
-    (one,) = cycles(Arm.STOCK, tmp_path, "stock", tree="none", sleepers=40, mix=mix)
+    (one,) = cycles(
+        base, Arm.STOCK, tmp_path, "stock", tree="none", sleepers=40, mix=mix
+    )
     assert all(one.metrics[phase] > 0 for phase in PHASES)
     phases = sum(one.metrics[phase] for phase in PHASES)
     assert phases == one.metrics["lid"] < one.metrics["total"]
@@ -46,20 +51,25 @@ def test_any_kernel_goes_through_all_phases(tmp_path: Path) -> None:
 @pytest.mark.vm
 @pytest.mark.proof
 def test_a_kernel_without_trees_is_not_taken_for_one_with_an_empty_one(
+    base: str,
     tmp_path: Path,
 ) -> None:
     with pytest.raises(GuestFailed, match="no synthetic trees"):
-        cycles(Arm.STOCK, tmp_path, "stock", tree=LAPTOP, sleepers=4)
+        cycles(base, Arm.STOCK, tmp_path, "stock", tree=LAPTOP, sleepers=4)
 
 
 @pytest.mark.vm
 @pytest.mark.proof
-def test_the_laptop_s_devices_and_the_crowd_are_all_in_a_cycle(tmp_path: Path) -> None:
+def test_the_laptop_s_devices_and_the_crowd_are_all_in_a_cycle(
+    base: str, tmp_path: Path
+) -> None:
     """The longest chains of the tree are 298 ms down and 449 ms up."""
     modes = ("stock", "lull")
-    stock, lull = cycles(Arm.LULL, tmp_path, *modes, tree=LAPTOP, sleepers=40)
+    stock, lull = cycles(base, Arm.LULL, tmp_path, *modes, tree=LAPTOP, sleepers=40)
     for one in (stock, lull):
         assert all(one.metrics[phase] > 0 for phase in (*PHASES, "freezer_total"))
         assert one.metrics["suspend"] > 298e6
         assert one.metrics["lid"] < one.metrics["total"]
-    assert stock.metrics["suspend"] > (123 + 298) * 1e6
+    # A kernel that starts async devices early does not come to the sync ones first.
+    if "devices" not in load_base(base).native:
+        assert stock.metrics["suspend"] > (123 + 298) * 1e6
