@@ -3,19 +3,24 @@
 
 ``results/CLOCK.json`` beside the README is what the tables need of a run's summary,
 ``results/ablate-CLOCK.json`` of one with ``--ablate``; which run that was is beside
-each (``lull.page.origin``). A test makes the tables again.
+each (``lull.page.origin``). Of another base than the default one it is
+``results/CLOCK-BASE.json``, with a place of its own in the README, where that has one.
+A test makes the tables again.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from lull.ask.catalog import ROOMS
 from lull.ask.job import STOCK, plans
+from lull.ask.on_base import on_base
 from lull.errors import LabError
 from lull.host.files import write_file
+from lull.kernels.bases import DEFAULT_BASE, base_names, load_base
 from lull.model import (
     LULL,
     Arm,
@@ -33,12 +38,12 @@ from lull.page.notes import Marks, Note, notes_of
 from lull.page.origin import Figures, keep, kept, said
 from lull.page.phrases import amount
 from lull.report import ablation
-from lull.report.answer import RUN
+from lull.report.answer import DEBIAN, RUN
 from lull.report.summary import CaseKey, case_key, case_name
 from lull.report.table import aa_control, cell
 
 RESULTS = "results"
-START, END = "<!-- figures -->\n", "<!-- end of figures -->\n"
+_PLACE = re.compile(r"^<!-- figures(?: (\S+))? -->$", re.MULTILINE)
 
 _UNIT = {
     Clock.INSN: "executed instructions, 1 ns each",
@@ -57,19 +62,42 @@ def refresh_feature(
     folder = room(feature, root)
     readme = folder / "README.md"
     text = readme.read_text("utf-8") if readme.is_file() else ""
-    if START not in text:
+    there = places(text)
+    if not there:
         return ()
     written: list[Path] = []
     for figures in given:
-        summary = reduced(figures.summary, feature)
+        base = figures.summary.base
+        if base not in there:
+            continue
+        summary = reduced(figures.summary, as_on(feature, base))
         if not summary.rows:
             continue
         place = folder / RESULTS / _name(summary)
         written += keep(place, replace(figures, summary=summary))
     notes = notes_of(feature, folder)
-    text = with_figures(text, feature, committed(feature, root), run, notes)
+    for base in there:
+        text = with_figures(
+            text, as_on(feature, base), committed(feature, root, base), run, notes, base
+        )
     write_file(readme, text.encode())
     return (*written, readme)
+
+
+def places(text: str) -> tuple[str, ...]:
+    """The bases that a README has a place for."""
+    return tuple(match[1] or DEFAULT_BASE for match in _PLACE.finditer(text))
+
+
+def ends(base: str) -> tuple[str, str]:
+    """The lines that such a place is between."""
+    of = "" if base == DEFAULT_BASE else f" {base}"
+    return f"<!-- figures{of} -->\n", f"<!-- end of figures{of} -->\n"
+
+
+def as_on(feature: Feature, base: str) -> Feature:
+    """The feature as it is on a base."""
+    return on_base(feature, load_base(base)) if base in base_names() else feature
 
 
 def room(feature: Feature, root: Path) -> Path:
@@ -78,15 +106,23 @@ def room(feature: Feature, root: Path) -> Path:
     return next((place for place in places if place.is_dir()), places[0])
 
 
-def committed(feature: Feature, root: Path) -> tuple[Figures, ...]:
+def committed(
+    feature: Feature, root: Path, base: str = DEFAULT_BASE
+) -> tuple[Figures, ...]:
     """The feature's figures: insn first, and what the steps bring last."""
     folder = room(feature, root) / RESULTS
-    names = [f"{clock}.json" for clock in Clock]
-    return kept(folder / name for name in (*names, *(f"ablate-{n}" for n in names)))
+    names = (name_of(c, base, steps) for steps in (False, True) for c in Clock)
+    return kept(folder / name for name in names)
+
+
+def name_of(clock: Clock, base: str, steps: bool = False) -> str:
+    """The file's name."""
+    of = "" if base == DEFAULT_BASE else f"-{base}"
+    return f"{'ablate-' if steps else ''}{clock}{of}.json"
 
 
 def _name(summary: Summary) -> str:
-    return f"{'ablate-' if summary.steps else ''}{summary.clock}.json"
+    return name_of(summary.clock, summary.base, bool(summary.steps))
 
 
 def reduced(summary: Summary, feature: Feature) -> Summary:
@@ -134,15 +170,18 @@ def with_figures(
     given: Sequence[Figures],
     run: str = RUN,
     notes: Sequence[Note] = (),
+    base: str = DEFAULT_BASE,
 ) -> str:
-    """A README's text with the tables anew. Raises LabError where it has no place."""
-    before, start, rest = text.partition(START)
-    _, end, after = rest.partition(END)
+    """A README's text with a base's tables anew. Raises LabError where it has no
+    place."""
+    first, last = ends(base)
+    before, start, rest = text.partition(first)
+    _, end, after = rest.partition(last)
     if not start or not end:
         raise LabError(
             "there is no place for the figures",
             where=f"{feature.name}/README.md",
-            hint=f"it is between {START.strip()} and {END.strip()}",
+            hint=f"it is between {first.strip()} and {last.strip()}",
         )
     blocks = "\n".join(_block(figures, feature, run, notes) for figures in given)
     return f"{before}{start}{blocks}{end}{after}"
@@ -150,7 +189,8 @@ def with_figures(
 
 def _block(figures: Figures, feature: Feature, run: str, notes: Sequence[Note]) -> str:
     summary = figures.summary
-    command = f"lull {run} {feature.name} --clock {summary.clock}"
+    of = "" if summary.base in (DEFAULT_BASE, DEBIAN) else f" --base {summary.base}"
+    command = f"lull {run} {feature.name}{of} --clock {summary.clock}"
     command += " --ablate" if summary.steps else ""
     command += " --quick" if _quick(summary, feature) else ""
     command += f" --seeds {summary.seeds}" if summary.seeds else ""

@@ -58,8 +58,9 @@ def refresh(runs: Sequence[Path], root: Path | None = None) -> tuple[Path, ...]:
         written += refresh_feature(feature, given, base, MEASURE)
     for figures in given:
         summary = figures.summary
-        # A run of some features, or of their steps, is for their own pages.
-        if summary.steps or {f.name for f in known} - {r.feature for r in summary.rows}:
+        # A run of some features, of their steps or of another base is for their pages.
+        part = {f.name for f in known} - {row.feature for row in summary.rows}
+        if summary.steps or part or summary.base != DEFAULT_BASE:
             continue
         place = base / RESULTS / f"{summary.clock}.json"
         written += keep(place, replace(figures, summary=reduced(summary, known)))

@@ -15,7 +15,7 @@ from lull.ask.catalog import full_params
 from lull.ask.job import STOCK
 from lull.errors import LabError
 from lull.model import LULL, Arm, CaseSpec, Clock, Expectation, Feature, Row, StepShare
-from lull.page.figures import RESULTS, room
+from lull.page.figures import RESULTS, name_of, room
 from lull.page.notes import Marks, Note, about
 from lull.page.origin import Figures, kept
 from lull.page.phrases import amount
@@ -40,7 +40,7 @@ def kept_of(feature: Feature, root: Path, base: str) -> Measured | None:
     folder = room(feature, root) / RESULTS
     results, steps = (
         next((f for f in kept([folder / name]) if f.summary.base == base), None)
-        for name in (f"{Clock.INSN}.json", f"ablate-{Clock.INSN}.json")
+        for name in (name_of(Clock.INSN, base), name_of(Clock.INSN, base, steps=True))
     )
     return Measured(results, steps) if results else None
 

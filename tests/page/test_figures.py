@@ -12,9 +12,10 @@ from lull.errors import LabError
 from lull.host.files import repo_root
 from lull.model import Arm, Clock, Feature, StepShare
 from lull.page.figures import (
-    END,
-    START,
+    as_on,
     committed,
+    ends,
+    places,
     reduced,
     refresh_feature,
     room,
@@ -27,6 +28,7 @@ from lull.report.compare import Run
 from tests import synthetic
 from tests.page import runs
 
+START, END = ends("6.12")
 AGAIN = "lull report --readme"
 WHOLE = ("lull", "run", "walk", "--base", "6.12", "--clock", "insn", "--seeds", "6")
 
@@ -43,7 +45,11 @@ def test_a_readme_is_made_of_what_is_committed(feature: Feature) -> None:
     root = repo_root()
     text = (room(feature, root) / "README.md").read_text("utf-8")
     notes = notes_of(feature, room(feature, root))
-    made = with_figures(text, feature, committed(feature, root), notes=notes)
+    assert "6.12" in places(text)
+    made = text
+    for base in places(text):
+        given = committed(feature, root, base)
+        made = with_figures(made, as_on(feature, base), given, notes=notes, base=base)
     assert made == text, AGAIN
 
 
@@ -86,6 +92,39 @@ def test_where_nothing_is_promised_nothing_is_said_of_it(
     refresh([runs.folder(tmp_path / "insn", run)], root)
     text = (root / "features/walk/README.md").read_text("utf-8")
     assert "no difference is shown." in text and "promises" not in text
+
+
+def on(base: str) -> Run:
+    """The same of another base."""
+    made = ran()
+    summary = made.summary.model_copy(update={"base": base, "kernel": f"{base}.1"})
+    assert made.env is not None
+    env = made.env.model_copy(update={"base": base, "commands": ()})
+    samples = tuple(s.model_copy() for s in made.samples)
+    return Run(made.name, summary, samples, env)
+
+
+def test_figures_of_another_base_have_files_and_a_place_of_their_own(
+    root: Path, tmp_path: Path
+) -> None:
+    folders = [runs.folder(tmp_path / base, on(base)) for base in ("6.12", "7.3")]
+    refresh(folders, root)
+    page = root / "features/walk/README.md"
+    results = root / "features/walk/results"
+    assert "Linux 7.3.1" not in page.read_text("utf-8")
+    assert not list(results.glob("*-7.3.json"))
+    page.write_text(f"{page.read_text('utf-8')}{''.join(ends('7.3'))}three\n")
+    refresh(folders, root)
+    text = page.read_text("utf-8")
+    assert places(text) == ("6.12", "7.3")
+    first, second = text.split("\ntwo\n")
+    assert "Linux 6.12.1, " in first and "Linux 7.3.1" not in first
+    assert "Linux 7.3.1, " in second and "Linux 6.12.1" not in second
+    assert "lull run walk --base 7.3 --clock insn --seeds 6" in second
+    assert second.endswith(f"{ends('7.3')[1]}three\n")
+    assert (results / "insn.json").exists() and (results / "insn-7.3.json").exists()
+    refresh((), root)
+    assert page.read_text("utf-8") == text
 
 
 def test_a_command_that_ran_is_kept_as_long_as_its_figures(
