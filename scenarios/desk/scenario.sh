@@ -117,6 +117,8 @@ finish() {
 	ask_all
 	ask_sleepers
 	systemctl stop 'lull-tail-*' 'lull-agent-*' 'lull-sleep-*' lull-browser.service
+	# Who ends with another status than 0 keeps its name until then.
+	systemctl reset-failed
 	browser=0
 }
 

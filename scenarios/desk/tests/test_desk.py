@@ -262,6 +262,9 @@ def test_a_round_is_a_suspend_by_systemd(tmp_path: Path) -> None:
     assert "worker_processes 16;" in (tmp_path / "etc/nginx/nginx.conf").read_text()
     assert "--unit=lull-agent-2 ssh-agent" in asked and "lull-agent-3" not in asked
     assert "chromium-headless-shell" in asked
+    # The next case starts units of the same names, however these have ended.
+    _, _, after = asked.partition("systemctl stop lull-tail-*")
+    assert "\nsystemctl reset-failed\n" in after
 
 
 def test_by_pm_test_it_is_to_idle_without_an_alarm(tmp_path: Path) -> None:
