@@ -81,9 +81,16 @@ static bool has_moved(const struct cgroup *from, const struct cgroup *to, bool v
 	return safety_lines(to, v1 ? "tasks" : "cgroup.threads") && safety_empties(from, v1);
 }
 
+/* Stock has no such look; held up before it, ours find another leader. */
+static bool changed(const struct job_case *c, const char *mode, uint64_t again)
+{
+	return !inject_pauses(c) || !strcmp(mode, "stock") || again;
+}
+
 static int execs_round(const struct job_case *c, const char *mode, struct sample *s)
 {
 	uint64_t moves = job_number(c, "moves"), i, behind = 0, again = 0, before, most = 0;
+	uint64_t lose = job_number(c, "lose");
 	bool v1 = job_number(c, "v1");
 	int error = 0, status = 0;
 	char text[500];
@@ -95,7 +102,8 @@ static int execs_round(const struct job_case *c, const char *mode, struct sample
 	if (process < 0 || unrest_start(c) < 0)
 		return -1;
 	sleep_ms(20);
-	for (i = 0; unrest_goes_on(i, moves, true) && !error && check_interrupted() == 0; i++) {
+	for (i = 0; unrest_goes_on(i, moves, changed(c, mode, again) && most >= lose) &&
+		    !error && check_interrupted() == 0; i++) {
 		before = again;
 		error = safety_move(&groups[i & 1], "cgroup.procs", process);
 		again = lull_stat("attach", "again");
@@ -112,12 +120,10 @@ static int execs_round(const struct job_case *c, const char *mode, struct sample
 		error = ECHILD;
 	}
 	crew_end(&process);
-	/* Stock has no such look; held up before it, ours find another leader. */
-	if (inject_pauses(c) && strcmp(mode, "stock") && !again && !behind && !error)
+	if (!changed(c, mode, again) && !behind && !error)
 		return fail(STATUS_UNMET, "exec-storm", "no leader changed in time");
-	if (most < job_number(c, "lose") && !behind && !error)
-		return fail(STATUS_UNMET, "exec-storm", "no write lost %" PRIu64 " times",
-			    job_number(c, "lose"));
+	if (most < lose && !behind && !error)
+		return fail(STATUS_UNMET, "exec-storm", "no write lost %" PRIu64 " times", lose);
 	snprintf(text, sizeof(text),
 		 "%s: %" PRIu64 " moves of a process that executes, %" PRIu64
 		 " looked up again, %" PRIu64 " in one write, %" PRIu64
