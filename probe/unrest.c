@@ -27,7 +27,8 @@
 #define UNREST_FIRST_NS 50000000
 /*
  * The CPU stays as it is for up to so many operations, and no longer than that: to
- * change takes a debug kernel as long as an operation or two.
+ * change takes a debug kernel as long as an operation or two. Of several that end one
+ * after the other the last may take no time, so that it is their mean.
  */
 #define UNREST_STAY 6
 #define UNREST_STAY_NS 30000000000
@@ -35,7 +36,7 @@
 #define UNREST_OFFS 2
 #define UNREST_PAGES 100
 /* Who is to meet it goes on for so many times as many operations, and for so long. */
-#define UNREST_PATIENCE 5
+#define UNREST_PATIENCE 10
 #define UNREST_PATIENCE_NS 60000000000
 
 /* Shared with those who do it. */
@@ -51,7 +52,8 @@ static struct unrest {
 	pid_t cpus_pid, swap_pid;
 	int zram;
 	bool swaps;
-	uint64_t changes, ns;	/* at the last step */
+	uint64_t changes;	/* at the last step */
+	uint64_t begin, steps;
 	uint64_t without, amid;	/* operations while the CPU was off; while it changed */
 	uint64_t out, in;	/* pages, at first and then since */
 	unsigned int bad;	/* checks before it */
@@ -149,7 +151,7 @@ int unrest_start(const struct job_case *c)
 	unrest.swap = job_number(c, "swap");
 	unrest_shared->stay_ns = UNREST_FIRST_NS;
 	unrest.bad = report_bad();
-	unrest.ns = now_ns();
+	unrest.begin = now_ns();
 	if (unrest.swap && unrest_start_swap() < 0)
 		return -1;
 	return unrest.cpus ? unrest_start_cpus() : 0;
@@ -157,14 +159,14 @@ int unrest_start(const struct job_case *c)
 
 void unrest_step(void)
 {
-	uint64_t now = unrest_shared->changes, stay_ns = UNREST_STAY * (now_ns() - unrest.ns);
+	uint64_t now = unrest_shared->changes;
+	uint64_t stay_ns = UNREST_STAY * (now_ns() - unrest.begin) / ++unrest.steps;
 
 	if (now / 2 != unrest.changes / 2)
 		unrest.amid++;
 	else if (now == unrest.changes && now % 4 == 2)
 		unrest.without++;
 	unrest.changes = now;
-	unrest.ns = now_ns();
 	unrest_shared->stay_ns = stay_ns < UNREST_STAY_NS ? stay_ns + 1 : UNREST_STAY_NS;
 }
 
