@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The front page's results: a table and a picture, of a run that is committed.
 
+Below what a system does in a workload of ours stands what real programs have of it
+(``felt`` of scenarios/*/guest.toml), from the figures that are kept in their rooms.
+
 ``docs/results/CLOCK.json`` is what is left of a run's summary when everything
 goes that the front page does not show, with the run that it was beside it
 (``lull.page.origin``). The block in README.md and ``docs/results/results.svg``
@@ -12,7 +15,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lull.ask.catalog import features
@@ -20,23 +23,32 @@ from lull.ask.job import STOCK
 from lull.errors import LabError
 from lull.host.files import repo_root, write_file
 from lull.kernels.bases import DEFAULT_BASE
-from lull.model import LULL, Arm, Clock, Feature, Summary
+from lull.model import LULL, Arm, Clock, Feature, Row, Summary
 from lull.page.build import overview
+from lull.page.figures import committed as kept_of
 from lull.page.figures import refresh_feature, room
 from lull.page.html import style
 from lull.page.notes import Marks, Note, notes_of
 from lull.page.origin import Figures, figures_of, keep, kept, said
 from lull.page.phrases import amount, factor, interval
-from lull.real.catalog import MEASURE
+from lull.real.catalog import MEASURE, Felt, Scenario, scenarios
 from lull.real.catalog import features as real_features
 from lull.report.answer import RUN, Answer, answer
 from lull.report.compare import read
-from lull.report.summary import case_key
+from lull.report.summary import case_key, shown
 from lull.report.table import ratio
 
 RESULTS = Path("docs/results")
 PICTURE = RESULTS / "results.svg"
 START, END = "<!-- results -->\n", "<!-- end of results -->\n"
+
+NOTHING: Mapping[str, Sequence[Real]] = {}
+
+_REAL = (
+    "Rows with a link are of real programs in a Debian 12 on the packages' kernel:"
+    " all five features in `lull`, to all five in `stock`.",
+    "",
+)
 
 _CLOCKS = {
     Clock.INSN: "**insn**: executed instructions, 1 ns each, alike on every machine",
@@ -66,7 +78,8 @@ def refresh(runs: Sequence[Path], root: Path | None = None) -> tuple[Path, ...]:
         written += keep(place, replace(figures, summary=reduced(summary, known)))
     there = committed(base)
     readme = base / "README.md"
-    text = with_block(readme.read_text("utf-8"), there, all_notes(base))
+    text = readme.read_text("utf-8")
+    text = with_block(text, there, all_notes(base), felt(base))
     write_file(readme, text.encode())
     written.append(readme)
     if there:
@@ -115,8 +128,50 @@ def all_notes(base: Path) -> dict[str, tuple[Note, ...]]:
     return {f.name: notes_of(f, room(f, base)) for f in features()}
 
 
+@dataclass(frozen=True)
+class Real:
+    """What real programs have of a feature: rows of one metric in two modes."""
+
+    scenario: str
+    text: str
+    clock: Clock
+    stock: Row
+    lull: Row
+
+
+def felt(base: Path) -> dict[str, tuple[Real, ...]]:
+    """What of the scenarios of real programs is kept, by feature; on insn where that
+    was measured."""
+    found: dict[str, list[Real]] = {}
+    for one in scenarios(base):
+        summaries = [f.summary for f in kept_of(one.feature, base)]
+        for item in one.guest.felt:
+            made = (_real(one, item, summary) for summary in summaries)
+            first = next((real for real in made if real), None)
+            if first:
+                found.setdefault(item.feature, []).append(first)
+    return {name: tuple(of) for name, of in found.items()}
+
+
+def _real(one: Scenario, item: Felt, summary: Summary) -> Real | None:
+    key = case_key(one.feature, item.workload, item.params)
+    rows = {
+        row.mode: row
+        for row in summary.rows
+        if row.metric == item.metric
+        and row.arm is Arm.LULL
+        and case_key(one.feature, row.workload, row.params) == key
+    }
+    if not {STOCK, LULL} <= rows.keys():
+        return None
+    return Real(one.name, item.text, summary.clock, rows[STOCK], rows[LULL])
+
+
 def with_block(
-    text: str, given: Sequence[Figures], notes: Mapping[str, Sequence[Note]]
+    text: str,
+    given: Sequence[Figures],
+    notes: Mapping[str, Sequence[Note]],
+    real: Mapping[str, Sequence[Real]] = NOTHING,
 ) -> str:
     """README's text with the block anew. Raises LabError where it has no place."""
     before, start, rest = text.partition(START)
@@ -127,13 +182,14 @@ def with_block(
             where="README.md",
             hint=f"it is between {START.strip()} and {END.strip()}",
         )
-    return f"{before}{START}{block(given, features(), notes)}{END}{after}"
+    return f"{before}{START}{block(given, features(), notes, real)}{END}{after}"
 
 
 def block(
     given: Sequence[Figures],
     known: Sequence[Feature],
     notes: Mapping[str, Sequence[Note]],
+    real: Mapping[str, Sequence[Real]] = NOTHING,
 ) -> str:
     """The table in Markdown, with the picture above; empty without figures."""
     if not given:
@@ -146,8 +202,9 @@ def block(
         "A dot is the ratio of Lull's median to stock's, the line through it its 95%"
         " interval; left of stock is less.",
         "",
-        *_table(found, known, notes, marks),
+        *_table(found, known, notes, marks, real),
         "",
+        *(_REAL if real else ()),
         *marks.lines(),
         *_foot(found, given, known),
     ]
@@ -163,6 +220,7 @@ def _table(
     known: Sequence[Feature],
     notes: Mapping[str, Sequence[Note]],
     marks: Marks,
+    real: Mapping[str, Sequence[Real]],
 ) -> Iterable[str]:
     by_name = {feature.name: feature for feature in known}
     yield (
@@ -188,7 +246,28 @@ def _table(
                     f"{ratio(m.ratio)}, {interval(m.ratio_ci95) or '-'}",
                     f"{verdict}{mark}",
                 )
-                yield f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
+                yield _line(cells)
+        yield from (_line(_cells(one)) for one in real.get(feature.name, ()))
+
+
+def _cells(one: Real) -> tuple[str, ...]:
+    times = one.lull.ratio
+    verdict = "no difference shown"
+    if shown(one.lull) and times is not None:
+        verdict = " ".join(factor(one.stock.unit, times))
+    return (
+        "",
+        f"{one.text} ([{one.scenario}](scenarios/{one.scenario}/README.md))",
+        str(one.clock),
+        amount(one.stock.median, one.stock.unit),
+        amount(one.lull.median, one.lull.unit),
+        f"{ratio(times)}, {interval(one.lull.ratio_ci95) or '-'}",
+        verdict,
+    )
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
 
 
 def _foot(

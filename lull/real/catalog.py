@@ -8,9 +8,11 @@ in the probe.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from pydantic import Field
 
 from lull.ask import catalog
 from lull.errors import LabError, UsageError
@@ -18,15 +20,25 @@ from lull.guest.boot import MEMORY_MB
 from lull.guest.image import More
 from lull.host.files import repo_root
 from lull.host.records import read_toml
-from lull.model import Feature, Record
+from lull.model import Feature, Record, Value
 
 FILE, GUEST = "scenario.toml", "guest.toml"
 SCRIPT = "scenario.sh"  #: its part that runs in the guest
 MEASURE = "guest measure"  #: the command that measures them
 
 
+class Felt(Record):
+    """What a feature comes to in real programs: a metric of a case, in plain words."""
+
+    feature: str
+    text: str
+    workload: str
+    params: Mapping[str, Value] = Field(default_factory=dict)
+    metric: str
+
+
 class Guest(Record):
-    """What a scenario needs in its Debian: guest.toml."""
+    """What a scenario needs in its Debian, and who is to be told of it: guest.toml."""
 
     #: Of Debian's; their versions are held against the guest's own.
     packages: tuple[str, ...]
@@ -35,6 +47,7 @@ class Guest(Record):
     files: tuple[str, ...] = ()  #: beside it, for the guest
     memory_mb: int = MEMORY_MB
     limit_s: float = 3600.0  #: for a boot, on the machine that README's times are of
+    felt: tuple[Felt, ...] = ()  #: for the front page
 
 
 @dataclass(frozen=True)
@@ -101,6 +114,11 @@ def load(room: Path) -> Scenario:
     for name in guest.bare:
         if name not in feature.mode_names:
             raise LabError(f"bare: {name!r} is no mode", where=where)
+    for item in guest.felt:
+        if item.metric not in feature.metrics or item.workload not in feature.workloads:
+            raise LabError(f"felt: no {item.workload} {item.metric}", where=where)
+        if item.feature not in feature.switches:
+            raise LabError(f"felt: {item.feature!r} is not switched", where=where)
     for name in (SCRIPT, *guest.files):
         if not (room / name).is_file():
             raise LabError(f"{name} is not there", where=str(room))

@@ -22,13 +22,16 @@ from lull.page.readme import (
     START,
     all_notes,
     committed,
+    felt,
     picture,
     refresh,
     with_block,
 )
+from lull.report.summary import to_json
 from tests import synthetic
 from tests.page import runs
 from tests.page.conftest import Open
+from tests.real import rooms
 
 AGAIN = "lull report --readme"
 
@@ -37,7 +40,7 @@ def test_the_front_page_is_made_of_what_is_committed() -> None:
     root = repo_root()
     text = (root / "README.md").read_text("utf-8")
     given = committed(root)
-    assert with_block(text, given, all_notes(root)) == text, AGAIN
+    assert with_block(text, given, all_notes(root), felt(root)) == text, AGAIN
     there = (root / PICTURE).is_file()
     assert there is bool(given), AGAIN
     if there:
@@ -105,6 +108,38 @@ def test_only_what_it_shows_is_committed(root: Path, tmp_path: Path) -> None:
         ("total", "lull"),
     }
     assert len(kept.rows) == 2
+
+
+FELT = """
+[[felt]]
+feature = "walk"
+text = "a dog walks"
+workload = "zombies"
+params = { zombies = 30000 }
+metric = "total"
+"""
+
+
+def test_real_programs_stand_below_their_feature(root: Path, tmp_path: Path) -> None:
+    place = rooms.room(root, "amble", f"{rooms.NEEDS}{FELT}", ("walk",)).room
+    refresh([runs.folder(tmp_path / "insn", runs.run())])
+    text = (root / "README.md").read_text("utf-8")
+    assert "a dog walks" not in text and "real programs" not in text
+    summary = runs.run(Clock.WALL).summary
+    rows = tuple(row.model_copy(update={"feature": "amble"}) for row in summary.rows)
+    (place / "results").mkdir()
+    (place / "results/wall.json").write_text(
+        to_json(summary.model_copy(update={"rows": rows}))
+    )
+    refresh(())
+    text = (root / "README.md").read_text("utf-8")
+    lines = text.splitlines()
+    (at,) = [i for i, line in enumerate(lines) if line.startswith("| `walk` | ")]
+    assert lines[at + 1].startswith(
+        "|  | a dog walks ([amble](scenarios/amble/README.md)) | wall | "
+    )
+    assert lines[at + 1].endswith("| no difference shown |")
+    assert text.count("Rows with a link are of real programs") == 1
 
 
 def test_another_figure_is_another_front_page(root: Path, tmp_path: Path) -> None:

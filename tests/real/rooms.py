@@ -15,11 +15,14 @@ TOML = synthetic.TOML.replace(', unsafe = "skips too much"', "")
 NEEDS = 'packages = ["dog"]\nbare = ["stock", "quick"]\n'
 
 
-def room(root: Path, name: str = "walk", needs: str = NEEDS) -> Scenario:
-    """A scenario in a room below ``root``."""
+def room(
+    root: Path, name: str = "walk", needs: str = NEEDS, switches: tuple[str, ...] = ()
+) -> Scenario:
+    """A scenario in a room below ``root``, which switches these features."""
     place = root / "scenarios" / name
     place.mkdir(parents=True)
-    (place / FILE).write_text(TOML.replace('"walk"', f'"{name}"'))
+    more = f"switches = {list(switches)}\n" if switches else ""
+    (place / FILE).write_text(more + TOML.replace('"walk"', f'"{name}"'))
     (place / GUEST).write_text(needs)
     (place / "scenario.sh").write_text("check() { :; }\n")
     return load(place)

@@ -27,6 +27,14 @@ LISTED = (
     "linux-image-cloud-amd64\t6.1.153-1\n"
 )
 
+FELT = """packages = []
+[[felt]]
+feature = "walk"
+text = "a dog walks"
+workload = "zombies"
+metric = "total"
+"""
+
 
 def request_of(tmp_path: Path, **members: object) -> Request:
     made = Request(
@@ -67,6 +75,8 @@ def test_an_unknown_name_is_a_usage_error_with_the_valid_ones() -> None:
         ('package = ["dog"]', "package"),
         (f'{NEEDS}files = ["gone"]', "gone is not there"),
         ('packages = []\nbare = ["slow"]', "bare: 'slow' is no mode"),
+        (FELT.replace("total", "totals"), "felt: no zombies totals"),
+        (FELT, "felt: 'walk' is not switched"),
     ],
 )
 def test_what_is_wrong_with_guest_toml_is_named(
