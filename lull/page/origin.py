@@ -23,6 +23,7 @@ from lull.report.summary import to_json
 from lull.runs.rundir import Env
 
 SUFFIX = ".origin.json"
+_FOLDER = "--packages"  #: of packages that somebody has built
 
 
 class Origin(Record):
@@ -66,8 +67,21 @@ def figures_of(run: Run) -> Figures:
 def _of(env: Env | None) -> Origin | None:
     if env is None or not env.commands:
         return None
-    command = " && ".join(shlex.join(words) for words in env.commands)
+    command = " && ".join(shlex.join(without_folders(w)) for w in env.commands)
     return Origin(command=command, commit=env.commit, created=env.created)
+
+
+def without_folders(words: Iterable[str]) -> list[str]:
+    """A command for others, who have no such folder: without it the lab builds what
+    was in it."""
+    left = iter(words)
+    kept_words = []
+    for word in left:
+        if word == _FOLDER:
+            next(left, None)
+        else:
+            kept_words.append(word)
+    return kept_words
 
 
 def said(origin: Origin | None, built: str) -> str:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -143,6 +144,18 @@ def test_a_command_that_ran_is_kept_as_long_as_its_figures(
     text = page.read_text("utf-8")
     assert "seeds, to be repeated by `lull run walk --clock insn --seeds 6`:" in text
     assert not list((root / "features").rglob("*.origin.json"))
+
+
+def test_nobody_else_s_folders_are_in_a_command(root: Path, tmp_path: Path) -> None:
+    words = (*WHOLE, "--packages", "/home/somebody/packages")
+    made = ran()
+    assert made.env is not None
+    env = made.env.model_copy(update={"commands": (words,)})
+    refresh([runs.folder(tmp_path / "insn", dataclasses.replace(made, env=env))], root)
+    text = (root / "features/walk/README.md").read_text("utf-8")
+    assert "by `lull run walk --base 6.12 --clock insn --seeds 6`, " in text
+    for file in root.rglob("*"):
+        assert not file.is_file() or b"somebody" not in file.read_bytes()
 
 
 def test_an_origin_that_is_none_is_an_error(root: Path, tmp_path: Path) -> None:
