@@ -16,6 +16,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from lull.errors import LabError
+from lull.guest.boot import without
 from lull.host.files import write_file
 from lull.model import Record, Summary
 from lull.report.compare import Run, read
@@ -67,21 +68,10 @@ def figures_of(run: Run) -> Figures:
 def _of(env: Env | None) -> Origin | None:
     if env is None or not env.commands:
         return None
-    command = " && ".join(shlex.join(without_folders(w)) for w in env.commands)
+    # Others have no such folder: without it the lab builds what was in it.
+    commands = (without(words, _FOLDER) for words in env.commands)
+    command = " && ".join(map(shlex.join, commands))
     return Origin(command=command, commit=env.commit, created=env.created)
-
-
-def without_folders(words: Iterable[str]) -> list[str]:
-    """A command for others, who have no such folder: without it the lab builds what
-    was in it."""
-    left = iter(words)
-    kept_words = []
-    for word in left:
-        if word == _FOLDER:
-            next(left, None)
-        else:
-            kept_words.append(word)
-    return kept_words
 
 
 def said(origin: Origin | None, built: str) -> str:

@@ -23,7 +23,7 @@ from lull.ask.job import STOCK
 from lull.errors import LabError
 from lull.host.files import repo_root, write_file
 from lull.kernels.bases import DEFAULT_BASE
-from lull.model import LULL, Arm, Clock, Feature, Row, Summary
+from lull.model import LULL, Arm, Clock, Feature, Summary
 from lull.page.build import overview
 from lull.page.figures import committed as kept_of
 from lull.page.figures import refresh_feature, room
@@ -31,11 +31,11 @@ from lull.page.html import style
 from lull.page.notes import Marks, Note, notes_of
 from lull.page.origin import Figures, figures_of, keep, kept, said
 from lull.page.phrases import amount, factor, interval
-from lull.real.catalog import MEASURE, Felt, Scenario, scenarios
+from lull.real.catalog import MEASURE, scenarios
 from lull.real.catalog import features as real_features
-from lull.report.answer import RUN, Answer, answer
+from lull.report.answer import RUN, Answer, Measured, answer, measured_of
 from lull.report.compare import read
-from lull.report.summary import case_key, shown
+from lull.report.summary import case_key
 from lull.report.table import ratio
 
 RESULTS = Path("docs/results")
@@ -130,41 +130,26 @@ def all_notes(base: Path) -> dict[str, tuple[Note, ...]]:
 
 @dataclass(frozen=True)
 class Real:
-    """What real programs have of a feature: rows of one metric in two modes."""
+    """What real programs have of a feature."""
 
     scenario: str
     text: str
-    clock: Clock
-    stock: Row
-    lull: Row
+    measured: Measured
 
 
 def felt(base: Path) -> dict[str, tuple[Real, ...]]:
     """What of the scenarios of real programs is kept, by feature; on insn where that
     was measured."""
-    found: dict[str, list[Real]] = {}
+    found: dict[str, tuple[Real, ...]] = {}
     for one in scenarios(base):
-        summaries = [f.summary for f in kept_of(one.feature, base)]
+        summaries = [figures.summary for figures in kept_of(one.feature, base)]
         for item in one.guest.felt:
-            made = (_real(one, item, summary) for summary in summaries)
-            first = next((real for real in made if real), None)
-            if first:
-                found.setdefault(item.feature, []).append(first)
-    return {name: tuple(of) for name, of in found.items()}
-
-
-def _real(one: Scenario, item: Felt, summary: Summary) -> Real | None:
-    key = case_key(one.feature, item.workload, item.params)
-    rows = {
-        row.mode: row
-        for row in summary.rows
-        if row.metric == item.metric
-        and row.arm is Arm.LULL
-        and case_key(one.feature, row.workload, row.params) == key
-    }
-    if not {STOCK, LULL} <= rows.keys():
-        return None
-    return Real(one.name, item.text, summary.clock, rows[STOCK], rows[LULL])
+            each = (measured_of(one.feature, item, summary) for summary in summaries)
+            first = next(filter(None, each), None)
+            if first is not None:
+                real = Real(one.name, item.text, first)
+                found[item.feature] = (*found.get(item.feature, ()), real)
+    return found
 
 
 def with_block(
@@ -234,39 +219,26 @@ def _table(
         for entry in entry_block.entries:
             mark = marks.mark(feature, entry.headline, beside)
             for m in entry.measured:
-                verdict = "no difference shown"
-                if m.shown and m.ratio is not None:
-                    verdict = " ".join(factor(m.unit, m.ratio))
-                cells = (
-                    f"`{entry_block.feature}`",
-                    entry.headline.text,
-                    str(m.clock),
-                    amount(m.stock, m.unit),
-                    amount(m.lull, m.unit),
-                    f"{ratio(m.ratio)}, {interval(m.ratio_ci95) or '-'}",
-                    f"{verdict}{mark}",
-                )
-                yield _line(cells)
-        yield from (_line(_cells(one)) for one in real.get(feature.name, ()))
+                name = f"`{entry_block.feature}`"
+                yield _line(name, entry.headline.text, m, mark)
+        for one in real.get(feature.name, ()):
+            link = f"[{one.scenario}](scenarios/{one.scenario}/README.md)"
+            yield _line("", f"{one.text} ({link})", one.measured)
 
 
-def _cells(one: Real) -> tuple[str, ...]:
-    times = one.lull.ratio
+def _line(name: str, text: str, m: Measured, mark: str = "") -> str:
     verdict = "no difference shown"
-    if shown(one.lull) and times is not None:
-        verdict = " ".join(factor(one.stock.unit, times))
-    return (
-        "",
-        f"{one.text} ([{one.scenario}](scenarios/{one.scenario}/README.md))",
-        str(one.clock),
-        amount(one.stock.median, one.stock.unit),
-        amount(one.lull.median, one.lull.unit),
-        f"{ratio(times)}, {interval(one.lull.ratio_ci95) or '-'}",
-        verdict,
+    if m.shown and m.ratio is not None:
+        verdict = " ".join(factor(m.unit, m.ratio))
+    cells = (
+        name,
+        text,
+        str(m.clock),
+        amount(m.stock, m.unit),
+        amount(m.lull, m.unit),
+        f"{ratio(m.ratio)}, {interval(m.ratio_ci95) or '-'}",
+        f"{verdict}{mark}",
     )
-
-
-def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
 
 

@@ -8,11 +8,9 @@ in the probe.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-
-from pydantic import Field
 
 from lull.ask import catalog
 from lull.errors import LabError, UsageError
@@ -20,21 +18,17 @@ from lull.guest.boot import MEMORY_MB
 from lull.guest.image import More
 from lull.host.files import repo_root
 from lull.host.records import read_toml
-from lull.model import Feature, Record, Value
+from lull.model import Feature, Headline, Record
 
 FILE, GUEST = "scenario.toml", "guest.toml"
 SCRIPT = "scenario.sh"  #: its part that runs in the guest
 MEASURE = "guest measure"  #: the command that measures them
 
 
-class Felt(Record):
-    """What a feature comes to in real programs: a metric of a case, in plain words."""
+class Felt(Headline):
+    """What a feature comes to in real programs."""
 
     feature: str
-    text: str
-    workload: str
-    params: Mapping[str, Value] = Field(default_factory=dict)
-    metric: str
 
 
 class Guest(Record):

@@ -178,7 +178,7 @@ def _case(
 def _block(feature: Feature, summaries: Sequence[Summary]) -> Block:
     entries = []
     for headline in feature.headlines:
-        found = [_measured(feature, headline, summary) for summary in summaries]
+        found = [measured_of(feature, headline, summary) for summary in summaries]
         measured = tuple(each for each in found if each is not None)
         if measured:
             entries.append(Entry(headline=headline, measured=measured))
@@ -208,9 +208,10 @@ def rows_of(feature: Feature, headline: Headline, summary: Summary) -> dict[str,
     }
 
 
-def _measured(
+def measured_of(
     feature: Feature, headline: Headline, summary: Summary
 ) -> Measured | None:
+    """What a run has of a headline; None where it was not measured in both modes."""
     rows = rows_of(feature, headline, summary)
     stock, lull = rows.get(STOCK), rows.get(LULL)
     if stock is None or lull is None:
