@@ -289,9 +289,12 @@ def list_command(
     features: Annotated[
         list[str] | None, typer.Argument(help="Features, to be told all of them.")
     ] = None,
+    base: Annotated[
+        str | None, typer.Option(help="As they are on this kernel. [default: all]")
+    ] = None,
 ) -> None:
     """Show what can be measured: features, modes, workloads, bases."""
-    bases = [load_base(name) for name in base_names()]
+    bases = [load_base(name) for name in ([base] if base else base_names())]
     if features:
         print("\n".join(details(feature, bases) for feature in select(features)))
     else:

@@ -11,7 +11,10 @@ import typer
 from typer.testing import CliRunner
 
 from lull.ask.catalog import features
+from lull.ask.on_base import native_modes
+from lull.ask.presence import why_absent
 from lull.cli import app
+from lull.kernels.bases import base_names, load_base
 
 ROWS, COLUMNS = 24, 80
 COMMAND: Any = typer.main.get_command(app)
@@ -69,3 +72,28 @@ def test_the_list_is_one_screen_and_tells_all_of_one() -> None:
             assert name in short.split() and workload.text in whole
             for key, value in workload.params.items():
                 assert f"{key}={value}" in whole.split()
+
+
+def test_the_list_of_one_base_has_what_is_there_and_why_the_rest_is_not() -> None:
+    for name in base_names():
+        base = load_base(name)
+        short = shown("list", "--base", name)
+        assert fits(short)
+        flat = " ".join(short.split())
+        for feature in features():
+            why, whole = (
+                why_absent(feature, base),
+                shown("list", feature.name, "--base", name),
+            )
+            native = native_modes(feature, base)
+            if why:
+                assert f"{feature.name}: not on {name}: {why}" in flat
+                assert why in whole and " mode " not in whole
+                continue
+            left = [mode for mode in feature.mode_names if mode not in native]
+            modes = f"{feature.name}: {feature.title} modes: {' '.join(left)} workloads"
+            assert modes in flat
+            assert all(
+                (f" mode {mode}" in whole) == (mode in left)
+                for mode in feature.mode_names
+            )

@@ -6,7 +6,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from lull.ask.on_base import native_modes
+from lull.ask.on_base import native_modes, on_base
 from lull.ask.presence import why_absent
 from lull.kernels.bases import Base
 from lull.model import Clock, Feature
@@ -27,9 +27,19 @@ def _wrapped(text: str, first: str, rest: str) -> list[str]:
 
 
 def overview(features: Sequence[Feature], bases: Sequence[Base]) -> str:
-    """All features by name, with the names of what each has, on one screen."""
+    """All features by name, with the names of what each has, on one screen.
+
+    Of one base each is as it is there, or why it is not.
+    """
     lines = []
-    for feature in features:
+    for one in features:
+        feature, why = one, ""
+        if len(bases) == 1:
+            feature, why = on_base(one, bases[0]), why_absent(one, bases[0])
+        if why:
+            text = f"{one.name}: not on {bases[0].name}: {why}"
+            lines += _wrapped(text, "", "  ")
+            continue
         lines += [
             f"{feature.name}: {feature.title}",
             *_wrapped(f"modes: {' '.join(feature.mode_names)}", "  ", "    "),
@@ -44,9 +54,17 @@ def overview(features: Sequence[Feature], bases: Sequence[Base]) -> str:
 
 
 def details(feature: Feature, bases: Sequence[Base]) -> str:
-    """One feature with all that is written about what it has."""
+    """One feature with all that is written about what it has.
+
+    Of one base as it is there; of one that it is not on, why.
+    """
     lines = [f"{feature.name}: {feature.title}"]
-    for mode in feature.modes:
+    modes = feature.modes
+    if len(bases) == 1:
+        if why := why_absent(feature, bases[0]):
+            return "\n".join([*lines, f"  not on {bases[0].name}: {why}"])
+        modes = on_base(feature, bases[0]).modes
+    for mode in modes:
         unsafe = " (unsafe)" if mode.unsafe else ""
         lines.append(f"  mode {mode.name}{unsafe}: {mode.text}")
     lines += [f"  step {step.name}: {step.text}" for step in feature.steps]
@@ -59,8 +77,8 @@ def details(feature: Feature, bases: Sequence[Base]) -> str:
             lines.append(f"  not on {base.name}: {why}")
         elif native := base.native.get(feature.name):
             lines.append(f"  in {base.name} itself: {native}")
-        if modes := native_modes(feature, base):
+        if names := native_modes(feature, base):
             lines.append(
-                f"  without a mode of its own on {base.name}: {', '.join(modes)}"
+                f"  without a mode of its own on {base.name}: {', '.join(names)}"
             )
     return "\n".join(lines)
