@@ -31,9 +31,10 @@ from lull.errors import ExpectationMissed, LabError, LullError, UsageError
 from lull.graph.cli import graph_command
 from lull.graph.fit_cli import fit_command
 from lull.guest.cli import app as guest_app
-from lull.host.files import shown_path, write_output
+from lull.host.files import cache_root, shown_path, write_output
 from lull.host.process import sigterm_unwinds
 from lull.host.progress import open_progress
+from lull.host.trust import trust_cache
 from lull.kernels.bases import DEFAULT_BASE, Base, base_names, load_base
 from lull.kernels.cli import app as kernel_app
 from lull.model import Clock, Feature
@@ -54,6 +55,9 @@ from lull.series.cli import series_command
 from lull.trees.cli import app as tree_app
 
 PAGE_LINES = 2  #: of the screen, which say where the page is
+
+#: Commands that use nothing that was kept: root may ask them in a user's home.
+WITHOUT_CACHE = ("list", "compare", "doctor", "graph", "tree")
 
 #: What the option of a file takes for standard output.
 STDOUT = Path("-")
@@ -377,6 +381,7 @@ guest_app.command("stress")(stress_command)
 
 @app.callback()
 def _options(
+    context: typer.Context,
     version: Annotated[
         bool,
         typer.Option(
@@ -384,7 +389,8 @@ def _options(
         ),
     ] = False,
 ) -> None:
-    pass
+    if context.invoked_subcommand not in WITHOUT_CACHE:
+        trust_cache(cache_root(), _warn)
 
 
 def main() -> None:

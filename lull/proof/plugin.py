@@ -17,7 +17,9 @@ import pytest
 from lull.ask.catalog import ROOMS
 from lull.ask.on_base import untried
 from lull.ask.presence import why_not_tried
-from lull.host.files import repo_root
+from lull.errors import CannotRun
+from lull.host.files import cache_root, repo_root
+from lull.host.trust import trust_cache
 from lull.kernels.bases import DEFAULT_BASE, Base, load_base
 from lull.proof import durations
 from lull.proof.items import SHARED, SafetyFile, Shared, TrialItem
@@ -66,8 +68,14 @@ def pytest_configure(config: pytest.Config) -> None:
     if given is not None:
         config.stash[SHARED] = Shared(given["lull_run"], given["lull_durations"])
         return
+    session = Session(config)
+    # In this process alone: before any of the others looks into the cache.
+    try:
+        trust_cache(cache_root(), session.say)
+    except CannotRun as error:
+        raise pytest.UsageError(str(error)) from error
     config.stash[SHARED] = Shared(f"{time.time_ns()}", durations.recall())
-    config.pluginmanager.register(Session(config), "lull-session")
+    config.pluginmanager.register(session, "lull-session")
 
 
 def _rooms(names: list[str]) -> list[str]:

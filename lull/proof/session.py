@@ -37,6 +37,10 @@ class Session:
         self._old: Proof | None = None
         self._new: Proof | None = None
 
+    def say(self, text: str) -> None:
+        """To be said at the end."""
+        self._said.append(text)
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count a test when it has run, or when it could not."""
         if report.when != "call" and report.outcome == "passed":

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from lull.errors import CannotRun
 from lull.host.files import repo_root
 from lull.kernels.bases import DEFAULT_BASE, Base
 from lull.proof import items, plugin, proof_json
@@ -344,3 +345,24 @@ def test_what_is_not_on_the_base_is_skipped_and_says_why(
     assert "f is not there: it has gone" in done.stdout.str()
     assert not guests.tried
     assert said == [(("f",), DEFAULT_BASE)]
+
+
+def test_what_is_another_users_in_the_cache_is_forgotten_and_said(
+    run: Run, guests: Guests, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def forget(root: Path, say: Callable[[str], None]) -> None:
+        say(f"{root.name}/kernels/k is forgotten")
+
+    monkeypatch.setattr(plugin, "trust_cache", forget)
+    run().stdout.fnmatch_lines(["lull/kernels/k is forgotten"])
+
+
+def test_a_cache_of_another_user_is_no_cache_to_run_with(
+    run: Run, guests: Guests, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(root: Path, say: Callable[[str], None]) -> None:
+        raise CannotRun("the cache belongs to another user", hint="name another")
+
+    monkeypatch.setattr(plugin, "trust_cache", refuse)
+    run().stderr.fnmatch_lines(["*belongs to another user*", "*name another*"])
+    assert not guests.tried
