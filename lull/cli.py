@@ -48,7 +48,7 @@ from lull.report.answer_text import LINES, render
 from lull.report.compare import compare_runs
 from lull.report.promises import points_of
 from lull.report.summary import to_json
-from lull.runs.experiment import Result, run
+from lull.runs.experiment import RunResult, run
 from lull.runs.profiler import ProfileRequest, profile
 from lull.runs.several import tell
 from lull.series.cli import series_command
@@ -182,7 +182,7 @@ def run_command(
             print("\n".join(describe(request)))
         return
     piped = STDOUT in (json_file, ktap_file)
-    results: list[Result] = []
+    results: list[RunResult] = []
     try:
         for request in requests:
             with open_progress() as progress:
@@ -220,14 +220,14 @@ def _warn(text: str) -> None:
     print("warning:", text, file=sys.stderr)
 
 
-def _answer(features: tuple[Feature, ...], results: list[Result]) -> str:
+def _answer(features: tuple[Feature, ...], results: list[RunResult]) -> str:
     folders = [shown_path(result.folder) for result in results]
     found = answer([result.summary for result in results], features)
     return render(found, folders, program=_program(), most=LINES - PAGE_LINES)
 
 
 def _tell(
-    results: list[Result], bases: list[Base], features: tuple[Feature, ...]
+    results: list[RunResult], bases: list[Base], features: tuple[Feature, ...]
 ) -> None:
     """What runs of several bases say; it does not hide why one of them has failed."""
     try:
@@ -236,7 +236,7 @@ def _tell(
         _warn(f"they cannot be put side by side: {error}")
 
 
-def _page(results: list[Result], output: Path | None) -> None:
+def _page(results: list[RunResult], output: Path | None) -> None:
     """Make the page and say where it is: the last that a run says.
 
     A page that cannot be made costs no run its answer.
@@ -258,7 +258,7 @@ def _program() -> str:
     return shlex.quote(shown_path(called))
 
 
-def _save(file: Path, text: str, result: Result) -> None:
+def _save(file: Path, text: str, result: RunResult) -> None:
     if file == STDOUT:
         sys.stdout.write(text)
         return

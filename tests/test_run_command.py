@@ -20,7 +20,7 @@ from lull.host.progress import Progress
 from lull.model import Clock
 from lull.report.compare import Run
 from lull.report.summary import summarise
-from lull.runs.experiment import Result
+from lull.runs.experiment import RunResult
 from tests import synthetic
 from tests.ask.test_steps import feature
 from tests.page.runs import env, folder
@@ -36,7 +36,7 @@ class Lab:
         self.cost = synthetic.COST
         self.under: Path | None = None  #: where runs leave a folder, if they do
 
-    def run(self, request: Request, progress: Progress) -> Result:
+    def run(self, request: Request, progress: Progress) -> RunResult:
         self.asked.append(request)
         if request.clock is self.fails:
             raise GuestFailed("no")
@@ -53,7 +53,7 @@ class Lab:
             place = self.under / f"{request.clock}{'-2' * second}"
             name = str(place)
             folder(place, Run(name, made, tuple(samples), env(request.clock)))
-        return Result(made, f"TABLES {request.clock}\n", place)
+        return RunResult(made, f"TABLES {request.clock}\n", place)
 
 
 @pytest.fixture
@@ -97,9 +97,9 @@ def test_what_a_base_does_by_itself_is_run_where_it_is_named(
 def test_ablate_prints_what_each_step_brings_before_the_answer(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def run(request: Request, progress: Progress) -> Result:
+    def run(request: Request, progress: Progress) -> RunResult:
         assert request.ablate
-        return Result(measured(), "TABLES", Path("runs/insn"))
+        return RunResult(measured(), "TABLES", Path("runs/insn"))
 
     stepped = feature()
     monkeypatch.setattr("lull.cli.run", run)

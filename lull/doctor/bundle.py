@@ -18,7 +18,7 @@ _CONFIG_SIZE = 8 << 20
 
 
 @dataclass(frozen=True)
-class Step:
+class Collected:
     """A step of the collector: ok, part, late or none."""
 
     name: str
@@ -61,7 +61,7 @@ class Manifest:
     uid: int
     time: int
     pid: int
-    steps: tuple[Step, ...]
+    steps: tuple[Collected, ...]
     gaps: tuple[Gap, ...]
     left: int
     undone: tuple[Undone, ...] = ()
@@ -97,13 +97,15 @@ def read_bundle(files: Mapping[str, bytes]) -> Bundle:
 def read_manifest(text: str) -> Manifest:
     """Lines of fields with tabs between. Raises UsageError for another version."""
     values: dict[str, list[str]] = {}
-    steps: list[Step] = []
+    steps: list[Collected] = []
     gaps: list[Gap] = []
     undone: list[Undone] = []
     for line in text.splitlines():
         word, *rest = line.split("\t")
         if word == "step" and len(rest) >= 3:
-            steps.append(Step(rest[0], rest[1], number(rest[2].removesuffix(" ms"))))
+            steps.append(
+                Collected(rest[0], rest[1], number(rest[2].removesuffix(" ms")))
+            )
         elif word in ("no", "hung", "cut", "more") and len(rest) >= 3:
             gaps.append(Gap(word, rest[0], rest[1], rest[2]))
         elif word == "undone" and len(rest) >= 3:

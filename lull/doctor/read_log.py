@@ -87,7 +87,7 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class Attempt:
+class Suspend:
     """A suspend that was tried. Times are seconds, None where the log has none.
 
     ``freeze_s`` is of user space and kernel threads together; ``resume_s`` from the
@@ -121,11 +121,11 @@ class _Open:
     phases: list[tuple[str, float]] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
 
-    def closed(self, at: float | None, timed: bool) -> Attempt:
+    def closed(self, at: float | None, timed: bool) -> Suspend:
         resume = None
         if at is not None and self.waking is not None and timed and not self.failures:
             resume = at - self.waking
-        return Attempt(
+        return Suspend(
             self.began,
             self.state,
             self.sync_s,
@@ -138,11 +138,11 @@ class _Open:
         )
 
 
-def read_log(text: str) -> tuple[Attempt, ...]:
+def read_log(text: str) -> tuple[Suspend, ...]:
     """Attempts in the order of the log: of klogctl, dmesg, or journalctl -o
     short-monotonic. The journal's clock says when it was told, not when it was, so
     that its attempts have no times but those that the lines themselves say."""
-    found: list[Attempt] = []
+    found: list[Suspend] = []
     now: _Open | None = None
     dump: _Dump | None = None
     timed = True
@@ -260,7 +260,7 @@ class _Dump:
         )
 
 
-def attempts(log: str, journal: str) -> tuple[tuple[Attempt, ...], tuple[Attempt, ...]]:
+def attempts(log: str, journal: str) -> tuple[tuple[Suspend, ...], tuple[Suspend, ...]]:
     """Those whose failures count, and those whose times do.
 
     The journal goes further back and has the log's own besides, so that only one of
@@ -270,7 +270,7 @@ def attempts(log: str, journal: str) -> tuple[tuple[Attempt, ...], tuple[Attempt
     return (kept if len(kept) >= len(timed) else timed), timed
 
 
-def failed(found: Iterable[Attempt]) -> tuple[tuple[Attempt, Failure], ...]:
+def failed(found: Iterable[Suspend]) -> tuple[tuple[Suspend, Failure], ...]:
     """Each attempt that failed, with what made it fail first."""
     pairs = []
     for attempt in found:

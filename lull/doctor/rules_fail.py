@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from lull.doctor.model import Finding, Grade
-from lull.doctor.read_log import Attempt, Failure, failed
+from lull.doctor.read_log import Failure, Suspend, failed
 from lull.doctor.read_mounts import Mount
 from lull.doctor.read_power import STEPS
 from lull.doctor.read_tasks import Task, container
@@ -41,7 +41,7 @@ def fails(seen: Seen) -> list[Finding]:
 
 def _logged(seen: Seen) -> list[Finding]:
     """Failed suspends of the log, those for one reason together."""
-    groups: defaultdict[str, list[tuple[Attempt, Failure]]] = defaultdict(list)
+    groups: defaultdict[str, list[tuple[Suspend, Failure]]] = defaultdict(list)
     for attempt, failure in failed(seen.kept):
         who = failure.device or failure.source
         if failure.refusers:
@@ -50,7 +50,7 @@ def _logged(seen: Seen) -> list[Finding]:
     return [_group(seen, key, pairs) for key, pairs in groups.items()]
 
 
-def _group(seen: Seen, key: str, pairs: list[tuple[Attempt, Failure]]) -> Finding:
+def _group(seen: Seen, key: str, pairs: list[tuple[Suspend, Failure]]) -> Finding:
     last = pairs[-1][1]
     lost = sum(failure.seconds for _, failure in pairs) * 1e3
     times = f", {len(pairs)} times" if len(pairs) > 1 else ""

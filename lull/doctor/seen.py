@@ -11,7 +11,7 @@ from statistics import median
 
 from lull.doctor.bundle import Bundle, Manifest, number
 from lull.doctor.model import Facts, Swapped, Times
-from lull.doctor.read_log import Attempt, attempts
+from lull.doctor.read_log import Suspend, attempts
 from lull.doctor.read_measures import Measured, read_measures
 from lull.doctor.read_mounts import Mount, read_mounts, silent
 from lull.doctor.read_power import (
@@ -56,8 +56,8 @@ class Seen:
     mounts: tuple[Mount, ...]
     swap: Swap
     forks_s: float | None
-    kept: tuple[Attempt, ...]
-    timed: tuple[Attempt, ...]
+    kept: tuple[Suspend, ...]
+    timed: tuple[Suspend, ...]
     measured: Measured
 
     @cached_property
@@ -124,7 +124,7 @@ class Seen:
         return {name: times for name, times in found.items() if times is not None}
 
 
-def _phases(attempt: Attempt) -> float | None:
+def _phases(attempt: Suspend) -> float | None:
     """Seconds of the six phases together, where all are there."""
     if len(attempt.phases_ms) < 6:
         return None
@@ -132,7 +132,7 @@ def _phases(attempt: Attempt) -> float | None:
 
 
 def _times(
-    found: Iterable[Attempt], part: Callable[[Attempt], float | None]
+    found: Iterable[Suspend], part: Callable[[Suspend], float | None]
 ) -> Times | None:
     values = [s * 1e3 for a in found if (s := part(a)) is not None]
     if not values:

@@ -14,7 +14,7 @@ from lull.graph.needs import Answer, answer
 from lull.graph.path import CriticalRun, Waits, critical
 from lull.graph.recording import Aside, Callback, Caveat, Cycle, Recording
 from lull.graph.tree import Graph, graph
-from lull.graph.whatif import Kernel, Replay, replay, rules_of
+from lull.graph.whatif import KernelRules, Replay, replay, rules_of
 from lull.trees.model import Phase
 from lull.trees.schedule import CriticalPath, Rules, critical_path
 
@@ -27,7 +27,7 @@ class Analysis:
     number: int
     cycle: Cycle
     graph: Graph
-    kernel: Kernel
+    kernel: KernelRules
     waits: Mapping[Phase, Waits]
     paths: Mapping[Phase, CriticalRun]
     ideals: Mapping[Phase, CriticalPath]
@@ -105,7 +105,7 @@ def analyse(
     )
 
 
-def _upfront(kernel: Kernel, phase: Phase) -> bool:
+def _upfront(kernel: KernelRules, phase: Phase) -> bool:
     """Whether async devices need not wait for the walk to come by."""
     if kernel.rules is Rules.STOCK:
         return kernel.upfront and not phase.down

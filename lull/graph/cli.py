@@ -16,7 +16,14 @@ from lull.graph.edits import parse
 from lull.graph.load import dmesg_beside, load, load_any, load_log
 from lull.graph.perfetto import to_json
 from lull.graph.recording import Caveat
-from lull.graph.suspect import Names, Run, Search, not_in_order, recorded_names, runs
+from lull.graph.suspect import (
+    CycleSet,
+    Names,
+    Search,
+    not_in_order,
+    recorded_names,
+    runs,
+)
 from lull.graph.tree import graph
 from lull.graph.whatif import predict
 from lull.host.files import save_output
@@ -132,7 +139,7 @@ def _without(
 ) -> tuple[Search, Names, tuple[Caveat, ...], dict[Caveat, None]]:
     recording = load_any(path)
     _, cycle = recording.cycle()
-    run = Run(cycle, graph(recording, cycle))
+    run = CycleSet(cycle, graph(recording, cycle))
     caveats = dict.fromkeys(recording.caveats)
     return Search(run), recorded_names([run]), not_in_order(run), caveats
 

@@ -18,7 +18,7 @@ from lull.graph.edits import Edit, known
 from lull.graph.path import Waits, way_to
 from lull.graph.recording import Cycle
 from lull.graph.tree import Graph
-from lull.graph.whatif import Kernel, changed
+from lull.graph.whatif import KernelRules, changed
 from lull.trees.model import Phase, Tree
 from lull.trees.order import us_in
 from lull.trees.schedule import schedule
@@ -95,7 +95,7 @@ def answer(
     cycle: Cycle,
     graph: Graph,
     waits: Mapping[Phase, Waits],
-    kernel: Kernel,
+    kernel: KernelRules,
     edits: Sequence[Edit] = (),
 ) -> Answer:
     """When what ``words`` names is back: devices and classes, commas between.

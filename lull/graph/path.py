@@ -38,7 +38,7 @@ class Why(StrEnum):
 
 
 @dataclass(frozen=True)
-class Step:
+class Hop:
     """A callback on the way, what it waited for and how long after that it
     began. ``gap`` says what the time between is, where it is not short."""
 
@@ -64,10 +64,10 @@ class CriticalRun:
 
     phase: Phase
     span: Span
-    steps: tuple[Step, ...]
+    steps: tuple[Hop, ...]
     rest_s: float
 
-    def share(self, step: Step) -> float:
+    def share(self, step: Hop) -> float:
         """The step's callback as a share of the phase, 0 to 1."""
         return step.ms / self.span.ms if self.span.ms > 0 else 0.0
 
@@ -119,7 +119,7 @@ class Waits:
                 todo.extend(self.needs[other])
         return frozenset(found)
 
-    def why(self, name: str) -> Step:
+    def why(self, name: str) -> Hop:
         """What ``name``, which has a callback here, waited for."""
         call = self.calls[name]
         best, why, when = None, Why.FIRST, self.span.start_s
@@ -132,7 +132,7 @@ class Waits:
         if near is not None and not self._walk_came_by(name):
             best, why = near, Why.NEAR
             gap = call.start_s - self.calls[near].end_s
-        return Step(name, call, why, best, gap, self._gap(name, why, gap))
+        return Hop(name, call, why, best, gap, self._gap(name, why, gap))
 
     def _candidates(self, name: str) -> Iterator[tuple[Why, str]]:
         for other in self.dependencies(name):
@@ -196,10 +196,10 @@ class Waits:
         return "not explained by the recording"
 
 
-def way_to(waits: Waits, name: str) -> tuple[Step, ...]:
+def way_to(waits: Waits, name: str) -> tuple[Hop, ...]:
     """How ``name``, which has a callback, came to begin: from what waited to what
     it waited for, in the order of time, ``name`` last."""
-    steps: list[Step] = []
+    steps: list[Hop] = []
     seen: set[str] = set()
     at: str | None = name
     while at is not None and at not in seen:

@@ -27,7 +27,7 @@ MOST_PAIRS, MOST_EVIDENCE = 2_000, 4
 
 
 @dataclass(frozen=True)
-class Run:
+class CycleSet:
     """A cycle with pm_async on or off, and its graph."""
 
     cycle: Cycle
@@ -68,14 +68,14 @@ class Suspect:
     times: int
 
 
-def runs(recording: Recording) -> Iterator[Run]:
+def runs(recording: Recording) -> Iterator[CycleSet]:
     """All cycles of a recording that are held whole, each with its graph."""
     for cycle in recording.cycles:
         if cycle.kept:
-            yield Run(cycle, graph(recording, cycle))
+            yield CycleSet(cycle, graph(recording, cycle))
 
 
-def not_in_order(off: Run) -> tuple[Caveat, ...]:
+def not_in_order(off: CycleSet) -> tuple[Caveat, ...]:
     """A caveat where callbacks overlap, as they do not with pm_async off."""
     last, count, line = 0.0, 0, 0
     for call in off.cycle.callbacks:
@@ -86,7 +86,7 @@ def not_in_order(off: Run) -> tuple[Caveat, ...]:
     return (Caveat(text, count, line),) if count else ()
 
 
-def suspects(off: Run, on: Iterable[Run]) -> tuple[Suspect, ...]:
+def suspects(off: CycleSet, on: Iterable[CycleSet]) -> tuple[Suspect, ...]:
     """Pairs by how likely it is that an order between them is missing: the
     likeliest of them. ``off`` ran with pm_async off, each of ``on`` with it on."""
     search = Search(off)
@@ -100,7 +100,7 @@ class Search:
     little: devices are told by their names, those that ran with pm_async off
     have numbers, in the order of dpm_list."""
 
-    def __init__(self, off: Run) -> None:
+    def __init__(self, off: CycleSet) -> None:
         ran = {name for calls in off.graph.calls.values() for name in calls}
         devices = off.graph.tree.devices
         self._names = tuple(d.name for d in devices if d.name in ran)
@@ -115,7 +115,7 @@ class Search:
         self._above: dict[str, tuple[str, ...]] = {}
         self._declare(off.graph.tree)
 
-    def add(self, run: Run) -> None:
+    def add(self, run: CycleSet) -> None:
         """The next run with pm_async on."""
         self._declare(run.graph.tree)
         self._async.update(
@@ -338,7 +338,7 @@ def _quoted(name: str) -> str:
     return "".join(f"\\{c}" if c in "*?[]\\" else "?" if c == "'" else c for c in name)
 
 
-def recorded_names(runs: Iterable[Run]) -> Names:
+def recorded_names(runs: Iterable[CycleSet]) -> Names:
     """What the events call each device, and its parent."""
     found: dict[str, tuple[str, str | None]] = {}
     for run in runs:

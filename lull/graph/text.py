@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from lull.graph.account import Account
 from lull.graph.dmesg import Check
 from lull.graph.needs import Answer, Times
-from lull.graph.path import CriticalRun, Step, Waits
+from lull.graph.path import CriticalRun, Hop, Waits
 from lull.graph.recording import Callback, Caveat, Cycle, Recording
 from lull.graph.reduced import Symptom
 from lull.graph.suspect import Evidence, Names, Suspect, async_path
 from lull.graph.tree import Graph
-from lull.graph.whatif import Kernel, Prediction, Replay
+from lull.graph.whatif import KernelRules, Prediction, Replay
 from lull.trees.model import Phase
 from lull.trees.schedule import CriticalPath
 
@@ -179,9 +179,9 @@ def critical(path: CriticalRun, ideal: CriticalPath) -> list[str]:
     return lines
 
 
-def groups(path: CriticalRun) -> Iterator[list[Step]]:
+def groups(path: CriticalRun) -> Iterator[list[Hop]]:
     """The steps of a path; short ones that follow each other are one group."""
-    group: list[Step] = []
+    group: list[Hop] = []
     for step in path.steps:
         if path.share(step) < _SHORT and step.gap_s < 1e-3:
             group.append(step)
@@ -194,13 +194,13 @@ def groups(path: CriticalRun) -> Iterator[list[Step]]:
         yield group
 
 
-def _step(path: CriticalRun, step: Step) -> str:
+def _step(path: CriticalRun, step: Hop) -> str:
     why = f"{step.why} {_cut(step.after)}" if step.after else str(step.why)
     line = f"  {_share(path, step.ms)}{_ms(step.ms)}  {_cut(step.name)}: {why}"
     return _wrapped(line, 22)
 
 
-def _gap(step: Step) -> list[str]:
+def _gap(step: Hop) -> list[str]:
     if step.gap_s <= 1e-3:
         return []
     return [f"        {_ms(step.gap_s * 1e3)}    before it: {step.gap}"]
@@ -245,7 +245,7 @@ def _devices(waits: Waits, names: Sequence[str]) -> list[str]:
     return lines or ["    nothing"]
 
 
-def replays(found: Iterable[Replay], kernel: Kernel) -> list[str]:
+def replays(found: Iterable[Replay], kernel: KernelRules) -> list[str]:
     """Whether the model has the recording's own times."""
     rules = f"the rules of {kernel.rules}" + ("" if kernel.known else ", a guess")
     lines = ["", f"replay under {rules}    measured     model"]

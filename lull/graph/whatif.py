@@ -24,7 +24,7 @@ TOLERANCE = 0.10
 
 
 @dataclass(frozen=True)
-class Kernel:
+class KernelRules:
     """The rules of a kernel; ``known`` False where its version is not."""
 
     rules: Rules
@@ -63,7 +63,7 @@ class Prediction:
     after_us: float
 
 
-def rules_of(header: Header) -> Kernel:
+def rules_of(header: Header) -> KernelRules:
     """The rules that a kernel's version stands for.
 
     6.16 starts parents and children, 6.17 suppliers and consumers too. Before,
@@ -73,25 +73,25 @@ def rules_of(header: Header) -> Kernel:
     ("PM: sleep: Fix possible deadlocks in core system-wide PM code").
     """
     if header.rules in list(Rules):
-        return Kernel(Rules(header.rules))
+        return KernelRules(Rules(header.rules))
     found = re.match(r"(\d{1,3})\.(\d{1,3})(?:\.(\d{1,5}))?", header.kernel)
     if found is None:
-        return Kernel(Rules.STOCK, known=False)
+        return KernelRules(Rules.STOCK, known=False)
     version = (int(found[1]), int(found[2]))
     patch = int(found[3] or 0)
     if version >= (6, 17):
-        return Kernel(Rules.LINKS)
+        return KernelRules(Rules.LINKS)
     if version >= (6, 16):
-        return Kernel(Rules.PARENTS)
+        return KernelRules(Rules.PARENTS)
     walked = (
         (6, 8) <= version < (6, 10)
         or (version == (6, 1) and patch >= 76)
         or (version == (6, 6) and patch >= 15)
     )
-    return Kernel(Rules.STOCK, upfront=not walked)
+    return KernelRules(Rules.STOCK, upfront=not walked)
 
 
-def replay(graph: Graph, cycle: Cycle, kernel: Kernel) -> tuple[Replay, ...]:
+def replay(graph: Graph, cycle: Cycle, kernel: KernelRules) -> tuple[Replay, ...]:
     """Each phase of the cycle beside what the model makes of its own tree."""
     return tuple(
         _replay(graph, cycle, phase, kernel)
@@ -100,7 +100,7 @@ def replay(graph: Graph, cycle: Cycle, kernel: Kernel) -> tuple[Replay, ...]:
     )
 
 
-def _replay(graph: Graph, cycle: Cycle, phase: Phase, kernel: Kernel) -> Replay:
+def _replay(graph: Graph, cycle: Cycle, phase: Phase, kernel: KernelRules) -> Replay:
     span = cycle.spans[phase]
     got = schedule(graph.tree, phase, kernel.rules, upfront=kernel.upfront)
     measured = span.ms * 1e3
@@ -142,7 +142,7 @@ def _why(graph: Graph, cycle: Cycle, phase: Phase, slots: Mapping[str, Slot]) ->
 
 
 def predict(
-    graph: Graph, kernel: Kernel, edits: Iterable[Edit], phases: Iterable[Phase]
+    graph: Graph, kernel: KernelRules, edits: Iterable[Edit], phases: Iterable[Phase]
 ) -> tuple[Prediction, ...]:
     """The phases under changes; ``mode=RULES`` is one of them.
 
@@ -155,13 +155,15 @@ def predict(
     )
 
 
-def changed(tree: Tree, kernel: Kernel, edits: Iterable[Edit]) -> tuple[Tree, Kernel]:
+def changed(
+    tree: Tree, kernel: KernelRules, edits: Iterable[Edit]
+) -> tuple[Tree, KernelRules]:
     """The tree and the rules with the changes. Raises as ``predict`` does."""
     rules, rest = _mode(edits)
-    return apply(tree, rest), Kernel(rules) if rules else kernel
+    return apply(tree, rest), KernelRules(rules) if rules else kernel
 
 
-def _us(tree: Tree, phase: Phase, kernel: Kernel) -> float:
+def _us(tree: Tree, phase: Phase, kernel: KernelRules) -> float:
     return schedule(tree, phase, kernel.rules, upfront=kernel.upfront).makespan_us
 
 

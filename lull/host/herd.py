@@ -47,7 +47,7 @@ class Herd:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Litmus:
     """What herd7 says of one litmus test."""
 
     name: str
@@ -65,13 +65,13 @@ def expected(litmus: str) -> str:
     return match[1]
 
 
-def parse(text: str) -> Verdict:
+def parse(text: str) -> Litmus:
     """Read herd7's output; raises LabError where it has no verdict."""
     match = _OBSERVATION.search(text)
     if not match:
         raise LabError(f"herd7 gives no verdict\n{tail(text)}")
     states = _STATES.search(text)
-    return Verdict(
+    return Litmus(
         name=match[1],
         holds=match[2],
         states=tuple(states[1].splitlines()) if states else (),
@@ -105,7 +105,7 @@ def herd(progress: Update = silent, cache: Cache | None = None) -> Herd:
     return found
 
 
-def run(herd: Herd, model: Path, litmus: Path) -> Verdict:
+def run(herd: Herd, model: Path, litmus: Path) -> Litmus:
     """Run one litmus test; ``model`` is tools/memory-model of a kernel."""
     if not (model / "linux-kernel.cfg").is_file():
         raise CannotRun("these sources have no memory model", where=str(model))

@@ -18,7 +18,7 @@ from lull.model import Arm
 
 
 @dataclass(frozen=True)
-class Entry:
+class Listed:
     """One kernel of the list."""
 
     kernel: Kernel
@@ -42,7 +42,7 @@ def _current_keys(cache: Cache, root: Path) -> set[str]:
     return keys
 
 
-def listing(cache: Cache | None = None, root: Path | None = None) -> list[Entry]:
+def listing(cache: Cache | None = None, root: Path | None = None) -> list[Listed]:
     """The kernels in the cache, by base and arm, newest first."""
     cache = cache or Cache()
     keys = _current_keys(cache, root or repo_root())
@@ -51,7 +51,7 @@ def listing(cache: Cache | None = None, root: Path | None = None) -> list[Entry]
     kernels = sorted((k for k in found if k), key=lambda k: k.built, reverse=True)
     kernels.sort(key=lambda k: (k.base, arms.index(k.arm)))
     return [
-        Entry(
+        Listed(
             kernel,
             sum(file.stat().st_size for file in kernel.directory.iterdir()),
             kernel.key in keys,
@@ -61,7 +61,7 @@ def listing(cache: Cache | None = None, root: Path | None = None) -> list[Entry]
     ]
 
 
-def table(entries: list[Entry]) -> str:
+def table(entries: list[Listed]) -> str:
     """The list as plain text, at most 75 columns."""
     form = "{:<6} {:<6} {:<9} {:<12} {:>6}  {:<16}  {}"
     lines = [form.format("base", "arm", "version", "sha256", "MB", "built", "state")]

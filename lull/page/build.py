@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from lull.model import LULL, Arm, Feature, Metric, Mode, Promise, Workload
 from lull.page import charts, curves
 from lull.page.ablation import ablation
-from lull.page.cases import Case, cases_of, colour_of, costs, view
+from lull.page.cases import MeasuredCase, cases_of, colour_of, costs, view
 from lull.page.model import (
+    Claim,
     Figure,
     Key,
     Page,
@@ -22,11 +23,10 @@ from lull.page.model import (
     Source,
     System,
     Table,
-    Verdict,
 )
 from lull.page.noise import times
 from lull.page.phrases import clean, factor, interval, sentence, tone
-from lull.report.answer import Answer, Block, Coverage, Entry, Measured, answer
+from lull.report.answer import Answer, Block, Coverage, HeadlineAnswer, OnClock, answer
 from lull.report.answer_text import render as render_answer
 from lull.report.compare import Run
 from lull.report.summary import case_key
@@ -219,7 +219,9 @@ def _promise(promise: Promise) -> tuple[str, str]:
     return clean(promise.text, 200), "" if measured is None else f"{measured:.4g}"
 
 
-def _verdict(entry: Entry, found: Measured, cases: Sequence[Case]) -> Verdict:
+def _verdict(
+    entry: HeadlineAnswer, found: OnClock, cases: Sequence[MeasuredCase]
+) -> Claim:
     how = tone(found.unit, found.ratio, found.shown)
     size, word = ("", "no difference shown")
     if found.shown and found.ratio is not None:
@@ -237,7 +239,7 @@ def _verdict(entry: Entry, found: Measured, cases: Sequence[Case]) -> Verdict:
                 f"{times(there.severity(found.ratio))} its A/A noise of {there.text}"
             )
         break
-    return Verdict(
+    return Claim(
         clock=found.clock,
         factor=size,
         word=word,

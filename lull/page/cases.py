@@ -20,7 +20,7 @@ from lull.report.table import ratio
 
 
 @dataclass(frozen=True)
-class Case:
+class MeasuredCase:
     """What one run has of one case: rows as in its summary, and its samples."""
 
     feature: Feature
@@ -69,7 +69,7 @@ class Case:
         return replicates(mine, metric, self.clock, modes)
 
 
-def cases_of(run: Run, feature: Feature) -> tuple[Case, ...]:
+def cases_of(run: Run, feature: Feature) -> tuple[MeasuredCase, ...]:
     """The feature's cases, in the order of the run's summary."""
     samples: defaultdict[CaseKey, list[Sample]] = defaultdict(list)
     for sample in run.samples:
@@ -81,13 +81,15 @@ def cases_of(run: Run, feature: Feature) -> tuple[Case, ...]:
             rows[case_key(feature, row.workload, row.params)].append(row)
     clock = run.summary.clock
     return tuple(
-        Case(feature, clock, key, tuple(found), tuple(samples[key]))
+        MeasuredCase(feature, clock, key, tuple(found), tuple(samples[key]))
         for key, found in rows.items()
         if any(row.arm is Arm.LULL for row in found)
     )
 
 
-def view(case: Case, first: Sequence[str], name: str, headline: bool) -> CaseView:
+def view(
+    case: MeasuredCase, first: Sequence[str], name: str, headline: bool
+) -> CaseView:
     """The case as the page has it. ``first`` are the metrics that count most,
     ``headline`` is that one is about it."""
     about = case.feature.metrics
@@ -115,7 +117,7 @@ def view(case: Case, first: Sequence[str], name: str, headline: bool) -> CaseVie
     )
 
 
-def _figure(case: Case, metric: str, name: str) -> Figure:
+def _figure(case: MeasuredCase, metric: str, name: str) -> Figure:
     rows = case.of(metric)
     unit = next(iter(rows.values())).unit
     strips = [
@@ -196,7 +198,7 @@ def _cells(row: Row, found: Noise | None, unit: str) -> Iterator[str]:
     yield times(found.severity(row.ratio)) if found else ""
 
 
-def _supporting(case: Case, metrics: Sequence[str]) -> Table:
+def _supporting(case: MeasuredCase, metrics: Sequence[str]) -> Table:
     modes = list(dict.fromkeys(row.mode for row in case.rows if row.arm is Arm.LULL))
     lines = []
     for metric in metrics:
@@ -218,7 +220,7 @@ def colour_of(feature: Feature, mode: str) -> int:
     return 2 + others.index(mode) if mode in others else charts.COLOURS - 1
 
 
-def costs(cases: Iterable[Case]) -> Table | None:
+def costs(cases: Iterable[MeasuredCase]) -> Table | None:
     """What Lull's mode makes worse, where that is shown and matters; else None."""
     lines = []
     for case in cases:

@@ -10,7 +10,7 @@ from itertools import accumulate
 
 from lull.model import Clock, Feature, Sample
 from lull.page import charts
-from lull.page.cases import Case, colour_of
+from lull.page.cases import MeasuredCase, colour_of
 from lull.page.model import Figure, Key, Table
 from lull.page.phrases import amount, clean
 from lull.report.compare import Run
@@ -23,7 +23,7 @@ from lull.report.table import quantity, ratio, spread
 QUANTILES = (0.5, 0.9, 0.99, 0.999, 0.9999)
 
 
-def tails(cases: Sequence[Case], name: str) -> tuple[Figure, ...]:
+def tails(cases: Sequence[MeasuredCase], name: str) -> tuple[Figure, ...]:
     """For each case and metric of which samples have a histogram."""
     return tuple(
         figure
@@ -53,7 +53,7 @@ def _cumulated(found: Mapping[int, int]) -> Iterator[tuple[int, int]]:
     yield from zip(logs, accumulate(found[log] for log in logs), strict=True)
 
 
-def _tail(case: Case, metric: str, name: str) -> Figure | None:
+def _tail(case: MeasuredCase, metric: str, name: str) -> Figure | None:
     modes = _counted(case.samples, metric)
     there = [mode for mode in case.feature.mode_names if modes.get(mode)]
     if not there:

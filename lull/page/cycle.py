@@ -8,7 +8,7 @@ import gzip
 from collections.abc import Iterator, Sequence
 
 from lull.graph.analysis import Analysis
-from lull.graph.path import CriticalRun, Step
+from lull.graph.path import CriticalRun, Hop
 from lull.graph.perfetto import to_json
 from lull.graph.text import groups
 from lull.model import Clock
@@ -113,10 +113,10 @@ def _path(
     )
 
 
-_Line = tuple[str, float, float, float, list[Step]]
+_Line = tuple[str, float, float, float, list[Hop]]
 
 
-def _line(group: list[Step], path: CriticalRun) -> _Line:
+def _line(group: list[Hop], path: CriticalRun) -> _Line:
     """Label, end, start and gap before it, in ns of the phase."""
     zero = path.span.start_s
     start = (group[0].call.start_s - zero) * _NS

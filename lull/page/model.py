@@ -34,7 +34,7 @@ class Figure:
     """A picture with the table behind it. ``svg`` is empty without samples.
 
     ``about`` is for who cannot see the picture, ``note`` for everybody.
-    ``verdict`` is on Lull's mode, in the tone of ``Verdict``.
+    ``verdict`` is on Lull's mode, in the tone of ``Claim``.
     """
 
     id: str
@@ -51,7 +51,7 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Claim:
     """A headline on one clock: "28.6x", "faster", and the sentence.
 
     ``tone`` is ``better``, ``worse``, ``other`` or ``same``.
@@ -78,7 +78,7 @@ class Promises:
 class CaseView:
     """A case: what differs, what does not, and whatever else was counted.
 
-    ``brief`` is its verdict in a line, in the tone of ``Verdict``; with
+    ``brief`` is its verdict in a line, in the tone of ``Claim``; with
     ``first`` it is what a headline is about, and is not folded.
     """
 
@@ -124,7 +124,7 @@ class System:
     id: str
     name: str
     title: str
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[Claim, ...]
     promises: tuple[Promises, ...]
     costs: Table | None
     modes: tuple[tuple[Key, str, str], ...]
@@ -133,7 +133,7 @@ class System:
     steps: Table | None = None
 
     @property
-    def shown(self) -> tuple[Verdict, ...]:
+    def shown(self) -> tuple[Claim, ...]:
         """The verdicts that say that something differs."""
         return tuple(v for v in self.verdicts if v.tone != "same")
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import unicodedata
 
-from lull.report.answer import Measured
+from lull.report.answer import OnClock
 from lull.report.stats import Interval
 from lull.report.table import number, quantity, ratio
 
@@ -88,7 +88,7 @@ def chance(p: float | None) -> str:
     return "p < 0.0001" if p < 1e-4 else f"p = {p:.2g}"
 
 
-def sentence(found: Measured, what: str) -> str:
+def sentence(found: OnClock, what: str) -> str:
     """The verdict on a headline: what, from how much to how much, how sure."""
     before, after = (amount(v, found.unit) for v in (found.stock, found.lull))
     arrow = "\N{RIGHTWARDS ARROW}"

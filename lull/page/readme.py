@@ -33,7 +33,7 @@ from lull.page.origin import Figures, figures_of, keep, kept, said
 from lull.page.phrases import amount, factor, interval
 from lull.real.catalog import MEASURE, scenarios
 from lull.real.catalog import features as real_features
-from lull.report.answer import RUN, Answer, Measured, answer, measured_of
+from lull.report.answer import RUN, Answer, OnClock, answer, measured_of
 from lull.report.compare import read
 from lull.report.summary import case_key
 from lull.report.table import ratio
@@ -134,7 +134,7 @@ class Real:
 
     scenario: str
     text: str
-    measured: Measured
+    measured: OnClock
 
 
 def felt(base: Path) -> dict[str, tuple[Real, ...]]:
@@ -226,7 +226,7 @@ def _table(
             yield _line("", f"{one.text} ({link})", one.measured)
 
 
-def _line(name: str, text: str, m: Measured, mark: str = "") -> str:
+def _line(name: str, text: str, m: OnClock, mark: str = "") -> str:
     verdict = "no difference shown"
     if m.shown and m.ratio is not None:
         verdict = " ".join(factor(m.unit, m.ratio))

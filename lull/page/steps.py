@@ -24,7 +24,7 @@ SHUFFLES = 1999
 
 
 @dataclass(frozen=True)
-class Step:
+class Shift:
     """``at`` is the first point of the new level; ``ratio`` is the medians'."""
 
     at: int
@@ -38,7 +38,7 @@ class Step:
         return self.after / self.before if self.before else None
 
 
-def steps(values: Sequence[float]) -> tuple[Step, ...]:
+def steps(values: Sequence[float]) -> tuple[Shift, ...]:
     """The steps of a series, in its order. Seeded: the same series, the same steps."""
     places = sorted(_cuts(values, 0, len(values)))
     ends = [0, *(at for at, _ in places), len(values)]
@@ -46,7 +46,7 @@ def steps(values: Sequence[float]) -> tuple[Step, ...]:
     for i, (at, p) in enumerate(places):
         before = median(values[ends[i] : at])
         after = median(values[at : ends[i + 2]])
-        step = Step(at, before, after, p)
+        step = Shift(at, before, after, p)
         if step.ratio is None or abs(step.ratio - 1) >= RELEVANT:
             found.append(step)
     return tuple(found)

@@ -13,7 +13,7 @@ from lull.page import charts
 from lull.page.draw import Datum, Spec, svg
 from lull.page.model import Figure, Key, Table
 from lull.page.phrases import amount, clean
-from lull.page.steps import Step, steps
+from lull.page.steps import Shift, steps
 from lull.report.compare import Run
 from lull.report.summary import CaseKey, case_key, case_name
 from lull.report.table import ratio
@@ -49,11 +49,11 @@ class Series:
             if mode in point.rows
         ]
 
-    def steps(self, mode: str) -> tuple[Step, ...]:
+    def steps(self, mode: str) -> tuple[Shift, ...]:
         """Its steps in a mode; ``at`` is the place of a point."""
         found = self.values(mode)
         return tuple(
-            Step(found[step.at][0], step.before, step.after, step.p)
+            Shift(found[step.at][0], step.before, step.after, step.p)
             for step in steps([value for _, value in found])
         )
 
@@ -154,13 +154,13 @@ def figure(found: Series, name: str) -> tuple[Figure, tuple[str, ...]]:
     )
 
 
-def _sentence(found: Series, mode: str, step: Step) -> str:
+def _sentence(found: Series, mode: str, step: Shift) -> str:
     point = found.points[step.at]
     size = ratio(step.ratio)
     return f"{mode}: {size} of what it was from {point.label} on (p = {step.p:.2g})"
 
 
-def _draw(found: Series, by_mode: dict[str, tuple[Step, ...]]) -> str:
+def _draw(found: Series, by_mode: dict[str, tuple[Shift, ...]]) -> str:
     rows: list[Datum] = []
     marks: list[Datum] = []
     for number, mode in enumerate(MODES):

@@ -22,7 +22,7 @@ from lull.proof.trial import Trial
 GOAL = 10**5
 
 
-class Entry(Record):
+class TryCount(Record):
     """One trial that was made; ``what`` is the digest of what was tried."""
 
     id: str
@@ -35,9 +35,9 @@ class Entry(Record):
     when: str
 
 
-def entry(trial: Trial, base: str, parts: Mapping[str, str], done: Attempt) -> Entry:
+def entry(trial: Trial, base: str, parts: Mapping[str, str], done: Attempt) -> TryCount:
     """The line for an attempt that was just made."""
-    return Entry(
+    return TryCount(
         id=trial.id,
         base=base,
         what=key_of(parts),
@@ -55,7 +55,7 @@ class Ledger:
     def __init__(self, path: Path | None = None) -> None:
         self.path = path or cache_root() / "proofs" / "ledger.jsonl"
 
-    def add(self, line: Entry) -> None:
+    def add(self, line: TryCount) -> None:
         """Append; processes may do so at once."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
@@ -66,7 +66,7 @@ class Ledger:
         finally:
             os.close(file)
 
-    def lines(self) -> tuple[Entry, ...]:
+    def lines(self) -> tuple[TryCount, ...]:
         """All that can be read; what cannot is passed over."""
         try:
             data = self.path.read_bytes()
@@ -75,11 +75,11 @@ class Ledger:
         return tuple(_entries(data.split(b"\n")))
 
 
-def _entries(lines: Iterable[bytes]) -> Iterable[Entry]:
+def _entries(lines: Iterable[bytes]) -> Iterable[TryCount]:
     for line in lines:
         if line.strip():
             try:
-                yield Entry.model_validate_json(line)
+                yield TryCount.model_validate_json(line)
             except ValidationError:
                 continue
 
@@ -98,11 +98,11 @@ class Count:
 
 
 def count(
-    lines: Iterable[Entry], current: Mapping[str, str], base: str
+    lines: Iterable[TryCount], current: Mapping[str, str], base: str
 ) -> tuple[Count, ...]:
     """Counts of the trials in ``current``, which are today's digests, on ``base``.
     Pure."""
-    found: dict[str, list[Entry]] = {name: [] for name in current}
+    found: dict[str, list[TryCount]] = {name: [] for name in current}
     for line in lines:
         told = line.result in (Result.PASS, Result.FAIL)
         if line.id in found and line.base == base and told:

@@ -19,7 +19,7 @@ from lull.kernels.bases import DEFAULT_BASE, load_base
 from lull.model import Clock
 from lull.real.catalog import select
 from lull.real.plan import BOOTS, Request, describe, only, plan
-from lull.real.run import Result, measure
+from lull.real.run import ScenariosRun, measure
 from lull.real.said import failed
 from lull.real.stress import stress
 from lull.report.summary import to_json
@@ -147,7 +147,7 @@ def stress_command(
     print(f"each mode's console: {shown_path(output)}")
 
 
-def _show(result: Result, as_json: bool, table: bool) -> None:
+def _show(result: ScenariosRun, as_json: bool, table: bool) -> None:
     if as_json:
         sys.stdout.write(to_json(result.summary))
         return

@@ -57,7 +57,7 @@ _NEED_DISK = 400 * MB  #: of the run's folder, and of a boot's scratch
 
 
 @dataclass(frozen=True)
-class Result:
+class ScenariosRun:
     """What came out; ``failures`` are of scenarios that did not come to their end."""
 
     summary: Summary
@@ -107,7 +107,7 @@ class _Run:
             self.notes.append(text)
 
 
-def measure(request: Request, progress: Progress) -> Result:
+def measure(request: Request, progress: Progress) -> ScenariosRun:
     """Do all of it. What was measured is on disk after every boot.
 
     Raises CannotRun, what building an image raises, and ScenarioFailed where nothing
@@ -219,7 +219,7 @@ def _limit_s(of: _Boot) -> float:
     return of.item.scenario.guest.limit_s * _SAID_BY * (host_factor() if wall else 1)
 
 
-def _report(request: Request, run: _Run, env: Env, accel: str) -> Result:
+def _report(request: Request, run: _Run, env: Env, accel: str) -> ScenariosRun:
     failures = tuple(run.failures.values())
     others = [one.name for one in request.scenarios if one.name not in run.failures]
     if not run.samples:
@@ -243,7 +243,7 @@ def _report(request: Request, run: _Run, env: Env, accel: str) -> Result:
     text = render_answer(found, [shown_path(run.folder.path)])
     env = env.model_copy(update={"cpus": meta.cpus})
     run.folder.finish(summary, tables, text, env)
-    return Result(summary, tables, run.folder.path, failures)
+    return ScenariosRun(summary, tables, run.folder.path, failures)
 
 
 def _environment(request: Request, guest: _Guest, accel: str) -> Env:

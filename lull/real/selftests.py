@@ -19,7 +19,7 @@ from lull.kernels.update import Update
 from lull.model import Record
 from lull.real.tried import STOCK, Mode
 from lull.runs import selftests
-from lull.runs.selftests import PASS, SKIP, STATUS, Verdict, lost, results
+from lull.runs.selftests import PASS, SKIP, STATUS, Rank, lost, results
 from lull.vm.compile import Recipe, compiled
 from lull.vm.cpio import Entry, directory, file
 
@@ -167,7 +167,7 @@ def _why(error: Exception) -> str:
     return f"does not compile: {found.strip()}"
 
 
-def outcome(mode: Mode, one: Test) -> dict[str, Verdict]:
+def outcome(mode: Mode, one: Test) -> dict[str, Rank]:
     """What a test's runs in a mode have come to: of each result the best."""
     return results(_runs(mode, one))
 
@@ -185,7 +185,7 @@ def shown(modes: Sequence[Mode], tests: Iterable[Test]) -> tuple[Test, ...]:
     return tuple(
         one
         for one in tests
-        if any(Verdict.PASSED in outcome(mode, one).values() for mode in stock)
+        if any(Rank.PASSED in outcome(mode, one).values() for mode in stock)
     )
 
 
@@ -248,7 +248,7 @@ def _counts(run: selftests.Try) -> tuple[int, int, int]:
     found = results([run])
     if len(found) > 1:
         del found[STATUS]
-    kinds = (Verdict.PASSED, Verdict.FAILED, Verdict.SKIPPED)
+    kinds = (Rank.PASSED, Rank.FAILED, Rank.SKIPPED)
     passed, failed, skipped = (list(found.values()).count(kind) for kind in kinds)
     return passed, failed, skipped
 

@@ -35,7 +35,7 @@ RUN = "run"  #: the command that measures features
 DEBIAN = "debian"  #: stands for a base where the kernel is Debian's own
 
 
-class Measured(Record):
+class OnClock(Record):
     """A headline on one clock. ``ratio`` is Lull's to stock's, ``p`` of the test
     that they differ; ``shown`` is that they do."""
 
@@ -49,11 +49,11 @@ class Measured(Record):
     shown: bool
 
 
-class Entry(Record):
+class HeadlineAnswer(Record):
     """A headline in plain words, and what was measured of it."""
 
     headline: Headline
-    measured: tuple[Measured, ...]
+    measured: tuple[OnClock, ...]
 
 
 class Verdict(Record):
@@ -69,7 +69,7 @@ class Block(Record):
 
     feature: str
     title: str
-    entries: tuple[Entry, ...]
+    entries: tuple[HeadlineAnswer, ...]
     verdicts: tuple[Verdict, ...]
     native: str = ""  #: what of it this kernel has itself, in its mode stock
 
@@ -181,7 +181,7 @@ def _block(feature: Feature, summaries: Sequence[Summary]) -> Block:
         found = [measured_of(feature, headline, summary) for summary in summaries]
         measured = tuple(each for each in found if each is not None)
         if measured:
-            entries.append(Entry(headline=headline, measured=measured))
+            entries.append(HeadlineAnswer(headline=headline, measured=measured))
     verdicts = []
     for summary in summaries:
         own = [p for p in summary.expectations if p.feature == feature.name]
@@ -210,13 +210,13 @@ def rows_of(feature: Feature, headline: Headline, summary: Summary) -> dict[str,
 
 def measured_of(
     feature: Feature, headline: Headline, summary: Summary
-) -> Measured | None:
+) -> OnClock | None:
     """What a run has of a headline; None where it was not measured in both modes."""
     rows = rows_of(feature, headline, summary)
     stock, lull = rows.get(STOCK), rows.get(LULL)
     if stock is None or lull is None:
         return None
-    return Measured(
+    return OnClock(
         clock=summary.clock,
         unit=stock.unit,
         stock=stock.median,

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from lull.model import Clock
-from lull.report.answer import Answer, Block, Measured, Verdict
+from lull.report.answer import Answer, Block, OnClock, Verdict
 from lull.report.table import plain, quantity, ratio, wrap
 
 LINES = 40
@@ -178,7 +178,7 @@ def _verdict(verdict: Verdict) -> Iterator[str]:
         yield from lines
 
 
-def _cells(measured: Measured) -> tuple[str, ...]:
+def _cells(measured: OnClock) -> tuple[str, ...]:
     values = (_quantity(v, measured.unit) for v in (measured.stock, measured.lull))
     return (
         str(measured.clock),

@@ -19,7 +19,7 @@ _MODES = (STOCK, LULL)
 
 
 @dataclass(frozen=True)
-class Kernel:
+class BaseRuns:
     """A base's runs, a clock each, and what is said of its features: why one is not
     there (``absent``), or what of it the kernel has by itself (``native``)."""
 
@@ -51,7 +51,9 @@ class Block:
     remarks: tuple[str, ...]
 
 
-def blocks(kernels: Sequence[Kernel], features: Sequence[Feature]) -> tuple[Block, ...]:
+def blocks(
+    kernels: Sequence[BaseRuns], features: Sequence[Feature]
+) -> tuple[Block, ...]:
     """What is there to say, and nothing of what was not measured on two bases."""
     clocks = dict.fromkeys(run.summary.clock for k in kernels for run in k.runs)
     found = []
@@ -69,7 +71,7 @@ def blocks(kernels: Sequence[Kernel], features: Sequence[Feature]) -> tuple[Bloc
 
 
 def _lines(
-    kernels: Sequence[Kernel], feature: Feature, headline: Headline, clock: Clock
+    kernels: Sequence[BaseRuns], feature: Feature, headline: Headline, clock: Clock
 ) -> Iterator[Line]:
     first: list[float] = []
     for kernel in kernels:
@@ -92,7 +94,7 @@ def _lines(
             yield Line(kernel.base, mode, row.unit, row.median, found)
 
 
-def _remarks(kernels: Sequence[Kernel], name: str) -> Iterator[str]:
+def _remarks(kernels: Sequence[BaseRuns], name: str) -> Iterator[str]:
     for kernel in kernels:
         if why := kernel.absent.get(name):
             yield f"not on {kernel.base}: {why}"
@@ -101,7 +103,7 @@ def _remarks(kernels: Sequence[Kernel], name: str) -> Iterator[str]:
 
 
 def render(
-    kernels: Sequence[Kernel],
+    kernels: Sequence[BaseRuns],
     features: Sequence[Feature],
     folders: Sequence[str],
     following: Sequence[str],
@@ -143,7 +145,7 @@ def render(
     return plain("\n".join([*head, *body, "", *foot]))
 
 
-def _head(kernels: Sequence[Kernel]) -> Iterator[str]:
+def _head(kernels: Sequence[BaseRuns]) -> Iterator[str]:
     runs = [run for kernel in kernels for run in kernel.runs]
     names = dict.fromkeys(run.summary.kernel for run in runs)
     text = f"Linux {' and '.join(names)}, each as it is (stock) and with Lull: medians,"

@@ -41,7 +41,7 @@ _NEED_DISK = 200 * MB
 
 
 @dataclass(frozen=True)
-class Result:
+class RunResult:
     """What came out: the summary, all tables as text, and where both are."""
 
     summary: Summary
@@ -49,7 +49,7 @@ class Result:
     folder: Path
 
 
-def run(request: Request, progress: Progress) -> Result:
+def run(request: Request, progress: Progress) -> RunResult:
     """Do all of it. What was measured is on disk after every boot.
 
     Raises what building and booting raise, and GuestFailed for a check that
@@ -195,7 +195,7 @@ def _judge(done: Boot, folder: Path, progress: Progress) -> None:
 
 def _report(
     request: Request, samples: list[Sample], env: Env, folder: RunDir
-) -> Result:
+) -> RunResult:
     features = request.measured
     meta = RunMeta(
         base=request.base,
@@ -223,7 +223,7 @@ def _report(
     tables = "\n".join(part for part in parts if part)
     text = render_answer(answer([summary], features), [shown_path(folder.path)])
     folder.finish(summary, tables, text, env)
-    return Result(summary, tables, folder.path)
+    return RunResult(summary, tables, folder.path)
 
 
 def _environment(request: Request, kernels: Iterable[Kernel], accel: Accel) -> Env:

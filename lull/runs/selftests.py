@@ -26,7 +26,7 @@ _FAIL = re.compile(r"\bFAIL(?:ED)?\b")
 _SIZE = re.compile(r"\b[0-9]+(?= ?[kKMG]i?B\b)")
 
 
-class Verdict(IntEnum):
+class Rank(IntEnum):
     """Of a test, the worst first; the best of its tries counts."""
 
     MISSING = 0
@@ -66,7 +66,7 @@ def losses(
     for program in programs:
         by_mode = [verdicts(outputs.get((program, mode), ())) for mode in modes]
         reference = by_mode[0]
-        if Verdict.PASSED not in reference.values():
+        if Rank.PASSED not in reference.values():
             found.append(f"{program}: {modes[0]}: no test has passed")
         for mode, here in zip(modes[1:], by_mode[1:], strict=True):
             found += (
@@ -76,46 +76,44 @@ def losses(
     return tuple(found)
 
 
-def lost(
-    reference: Mapping[str, Verdict], here: Mapping[str, Verdict]
-) -> Iterator[str]:
+def lost(reference: Mapping[str, Rank], here: Mapping[str, Rank]) -> Iterator[str]:
     """What does worse than there, and how it did there."""
     for name, due in reference.items():
-        verdict = here.get(name, Verdict.MISSING)
-        if verdict < due and due >= Verdict.SKIPPED:
+        verdict = here.get(name, Rank.MISSING)
+        if verdict < due and due >= Rank.SKIPPED:
             yield f"{name}: {verdict.name.lower()}, but {due.name.lower()}"
 
 
-def results(tries: Iterable[Try]) -> dict[str, Verdict]:
+def results(tries: Iterable[Try]) -> dict[str, Rank]:
     """The tests of a program, as ``verdicts`` has them, and how it ended.
 
     A program that does not speak KTAP has this one alone: it fails by its exit status,
     or by a line that says so.
     """
-    best: dict[str, Verdict] = {}
+    best: dict[str, Rank] = {}
     for one in tries:
         speaks = _KTAP.search(one.text) is not None
         found = verdicts([one.text]) if speaks else {}
         found[STATUS] = _ended(one, speaks)
         for name, verdict in found.items():
-            best[name] = max(verdict, best.get(name, Verdict.MISSING))
+            best[name] = max(verdict, best.get(name, Rank.MISSING))
     return best
 
 
-def _ended(one: Try, speaks: bool) -> Verdict:
+def _ended(one: Try, speaks: bool) -> Rank:
     if one.status == SKIP:
-        return Verdict.SKIPPED
+        return Rank.SKIPPED
     bad = one.status != PASS or (not speaks and _FAIL.search(one.text))
-    return Verdict.FAILED if bad else Verdict.PASSED
+    return Rank.FAILED if bad else Rank.PASSED
 
 
-def verdicts(texts: Iterable[str]) -> dict[str, Verdict]:
+def verdicts(texts: Iterable[str]) -> dict[str, Rank]:
     """The tests of a program, by name: the best of its tries, given their texts."""
-    best: dict[str, Verdict] = {}
+    best: dict[str, Rank] = {}
     for text in texts:
         # These programs print no plan.
         for name, point in _told_apart(_tests(parse(text, planned=False))):
-            best[name] = max(_verdict(point), best.get(name, Verdict.MISSING))
+            best[name] = max(_verdict(point), best.get(name, Rank.MISSING))
     return best
 
 
@@ -137,9 +135,9 @@ def _tests(points: Iterable[Point], within: str = "") -> Iterator[tuple[str, Poi
         yield from _tests(point.subtests, f"{within}{point.name} / ")
 
 
-def _verdict(point: Point) -> Verdict:
+def _verdict(point: Point) -> Rank:
     if fails(point):
-        return Verdict.FAILED
+        return Rank.FAILED
     if point.skipped is not None or point.expected is not None:
-        return Verdict.SKIPPED
-    return Verdict.PASSED
+        return Rank.SKIPPED
+    return Rank.PASSED

@@ -9,13 +9,13 @@ from lull.ask.presence import absent_from
 from lull.host.files import shown_path
 from lull.kernels.bases import Base
 from lull.model import Feature
-from lull.report.beside import Kernel, render
+from lull.report.beside import BaseRuns, render
 from lull.report.compare import read
-from lull.runs.experiment import Result
+from lull.runs.experiment import RunResult
 
 
 def tell(
-    results: Sequence[Result],
+    results: Sequence[RunResult],
     bases: Sequence[Base],
     features: Sequence[Feature],
     program: str,
@@ -30,7 +30,7 @@ def tell(
     ]
     of_bases = [(base, found) for base, found in of_bases if found]
     kernels = [
-        Kernel(
+        BaseRuns(
             base.name,
             tuple(read(result.folder, features, warn) for result in found),
             absent_from(base),

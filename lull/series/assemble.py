@@ -21,9 +21,9 @@ from lull.page.notes import Marks, notes_of
 from lull.page.origin import figures_of
 from lull.report.compare import read as read_run
 from lull.series import distro, mails, stages, upstream
-from lull.series.description import Entry, load
+from lull.series.description import SeriesFile, load
 from lull.series.figures import (
-    Measured,
+    Quoted,
     Quotes,
     evidence,
     footnotes,
@@ -51,7 +51,7 @@ class Order:
     reader: Reader | None = None
 
 
-def entries(root: Path) -> dict[str, Entry]:
+def entries(root: Path) -> dict[str, SeriesFile]:
     """What each feature's patches say, by name; the frame's by the empty name."""
     found = {"": load(root / "kernel/series.toml")}
     for file in sorted(root.glob("features/*/series.toml")):
@@ -100,7 +100,9 @@ def upstream_of(order: Order, root: Path) -> upstream.Room:
     return upstream.room(inputs, root, name, entries(root)[name])
 
 
-def planner(order: Order, root: Path) -> Callable[[stages.Read], list[stages.Step]]:
+def planner(
+    order: Order, root: Path
+) -> Callable[[stages.Read], list[stages.FullPatch]]:
     """What makes the patches' contents from a tree's files. All that is wrong with
     what was asked for, or with the project, is raised here."""
     if order.reader is Reader.UPSTREAM:
@@ -118,7 +120,7 @@ def left_out(order: Order, root: Path) -> str:
     return " ".join(says.left_out.split()) if says else ""
 
 
-def measured_in(run: Path | None, order: Order, root: Path) -> Measured | None:
+def measured_in(run: Path | None, order: Order, root: Path) -> Quoted | None:
     """What a letter quotes: of a run's folder, else what the project keeps.
 
     None where there is no letter, or nothing in the series that was measured. Raises
@@ -143,7 +145,7 @@ def measured_in(run: Path | None, order: Order, root: Path) -> Measured | None:
     return found
 
 
-def _of_run(run: Path, order: Order, root: Path) -> Measured:
+def _of_run(run: Path, order: Order, root: Path) -> Quoted:
     (name,) = order.names
     got = read_run(run, features(), lambda text: None)
     measured = {row.feature for row in got.summary.rows}
@@ -158,13 +160,13 @@ def _of_run(run: Path, order: Order, root: Path) -> Measured:
     found = figures_of(got)
     found = replace(found, summary=reduced(found.summary, feature))
     if found.summary.steps:
-        return Measured(found, found)
+        return Quoted(found, found)
     kept = kept_of(feature, root, order.base)
     steps = kept.steps if kept else None
     # A letter says once what its figures are of.
     if steps and steps.summary.clock is not found.summary.clock:
         steps = None
-    return Measured(found, steps)
+    return Quoted(found, steps)
 
 
 def _measure(order: Order) -> str:
@@ -173,10 +175,10 @@ def _measure(order: Order) -> str:
 
 def files(
     order: Order,
-    steps: Sequence[stages.Step],
+    steps: Sequence[stages.FullPatch],
     pristine: Pristine,
     root: Path,
-    measured: Measured | None = None,
+    measured: Quoted | None = None,
 ) -> dict[str, bytes]:
     """The files of a series by their names. Raises LabError where what git wrote
     would not give what was planned. ``measured`` is for the cover letter."""
@@ -202,9 +204,7 @@ def files(
     }
 
 
-def _letter(
-    order: Order, root: Path, version: str, measured: Measured | None
-) -> Letter:
+def _letter(order: Order, root: Path, version: str, measured: Quoted | None) -> Letter:
     one = upstream_of(order, root)
     quotes = None
     if measured:
@@ -223,7 +223,7 @@ def _letter(
     return Letter(one.name, order.base, version, newest, one.says, quotes, where)
 
 
-def _with_evidence(step: stages.Step, root: Path) -> stages.Step:
+def _with_evidence(step: stages.FullPatch, root: Path) -> stages.FullPatch:
     """The message of who completes a feature ends with what it is held to."""
     if not step.completes:
         return step

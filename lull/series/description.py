@@ -139,7 +139,7 @@ class Upstream(Record):
         return [self.cover, *(patch.words for patch in self.patch if patch.words)]
 
 
-class Entry(Record):
+class SeriesFile(Record):
     """One series.toml.
 
     ``whole`` is the patch that has all of a feature; ``core`` the one that comes
@@ -166,9 +166,9 @@ class Entry(Record):
         return [words.text for words in found if words is not None] + parts
 
 
-def load(path: Path) -> Entry:
+def load(path: Path) -> SeriesFile:
     """Read a series.toml. Raises LabError with the file and the field."""
-    entry = read_toml(path, Entry)
+    entry = read_toml(path, SeriesFile)
     for text in entry.messages():
         check(text, str(path))
     return entry

@@ -6,19 +6,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from lull.series.description import Entry
+from lull.series.description import SeriesFile
 
 FRAGMENT = "lull.config"
 NIX = "lull.nix"
 
 
-def options(name: str, entries: Mapping[str, Entry]) -> dict[str, str]:
+def options(name: str, entries: Mapping[str, SeriesFile]) -> dict[str, str]:
     """What a feature's patch wants to be set, without CONFIG_; ``""`` is the frame."""
     own = f"LULL_{name.upper()}" if name else "LULL"
     return {own: "y", **entries[name].config}
 
 
-def fragment(names: Sequence[str], entries: Mapping[str, Entry]) -> str:
+def fragment(names: Sequence[str], entries: Mapping[str, SeriesFile]) -> str:
     """For merge_config.sh, scripts/config or an editor."""
     lines = ["# What the patches beside this add, and what they need."]
     for name in ("", *names):
@@ -29,7 +29,7 @@ def fragment(names: Sequence[str], entries: Mapping[str, Entry]) -> str:
 
 
 def nix(
-    patches: Sequence[str], names: Sequence[str], entries: Mapping[str, Entry]
+    patches: Sequence[str], names: Sequence[str], entries: Mapping[str, SeriesFile]
 ) -> str:
     """A list for ``boot.kernelPatches``; ``patches`` are files beside it."""
     lines = ["["]

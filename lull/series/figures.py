@@ -27,7 +27,7 @@ from lull.series.description import Cases
 
 
 @dataclass(frozen=True)
-class Measured:
+class Quoted:
     """What there is to quote: of a run, or what the project keeps."""
 
     results: Figures
@@ -35,14 +35,14 @@ class Measured:
     steps: Figures | None = None
 
 
-def kept_of(feature: Feature, root: Path, base: str) -> Measured | None:
+def kept_of(feature: Feature, root: Path, base: str) -> Quoted | None:
     """What is committed in the feature's room, if it is of this base."""
     folder = room(feature, root) / RESULTS
     results, steps = (
         next((f for f in kept([folder / name]) if f.summary.base == base), None)
         for name in (name_of(Clock.INSN, base), name_of(Clock.INSN, base, steps=True))
     )
-    return Measured(results, steps) if results else None
+    return Quoted(results, steps) if results else None
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Quotes:
     """What is quoted of a feature. ``steps`` are those of the series."""
 
     feature: Feature
-    measured: Measured
+    measured: Quoted
     steps: tuple[str, ...] = ()
     notes: Sequence[Note] = ()
     not_of: tuple[Cases, ...] = ()  #: cases that are no figures of the series

@@ -15,7 +15,7 @@ from lull.report.stats import ALPHA
 from lull.report.table import wrap
 from lull.series.description import Upstream
 from lull.series.figures import Quotes
-from lull.series.stages import Step
+from lull.series.stages import FullPatch
 
 #: Columns of the table of patches before what one is.
 _BEFORE = 18
@@ -63,9 +63,9 @@ class Letter:
         )
         return cover.title, "\n\n".join(part for part in parts if part)
 
-    def told(self, steps: Sequence[Step]) -> list[Step]:
+    def told(self, steps: Sequence[FullPatch]) -> list[FullPatch]:
         """The patches, each with what was measured of the steps that it completes."""
-        done: list[Step] = []
+        done: list[FullPatch] = []
         begun: set[str] = set()
         for count, (step, patch) in enumerate(
             zip(steps, self.says.patch, strict=True), 1

@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from lull.errors import CannotRun, LabError
 from lull.host.files import write_file
 from lull.kernels.workspace import Change
-from lull.series.stages import Step
+from lull.series.stages import FullPatch
 
 #: Not a person: nobody's address ends in .invalid.
 NOBODY = ("SET THE AUTHOR", "set-the-author@example.invalid")
@@ -121,7 +121,7 @@ def need_git(which: Callable[[str], str | None] = shutil.which) -> None:
 
 def write(
     base: Callable[[str], Change],
-    steps: Sequence[Step],
+    steps: Sequence[FullPatch],
     *,
     prefix: str = "PATCH",
     numbered: bool = True,
@@ -163,7 +163,9 @@ def write(
     return list(zip(names, mails, strict=True))
 
 
-def _as_before(step: Step, before: Mapping[str, Change]) -> list[tuple[str, Change]]:
+def _as_before(
+    step: FullPatch, before: Mapping[str, Change]
+) -> list[tuple[str, Change]]:
     """A step's files; those that were executable in the base stay so."""
     return [
         (path, replace(change, executable=change.executable or before[path].executable))

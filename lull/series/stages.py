@@ -18,7 +18,7 @@ from lull.errors import LabError
 from lull.kernels.inputs import Inputs
 from lull.kernels.patches import parse_patch
 from lull.kernels.workspace import Change, decode, encode, plan_changes
-from lull.series.description import Declaration, Entry, Words, message
+from lull.series.description import Declaration, SeriesFile, Words, message
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
 
@@ -37,7 +37,7 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class Step:
+class FullPatch:
     """A patch: whole files as it leaves them, by path in the tree."""
 
     words: Words
@@ -45,7 +45,7 @@ class Step:
     completes: str = ""
     name: str = ""
 
-    def saying(self, *more: str) -> Step:
+    def saying(self, *more: str) -> FullPatch:
         """The same with more paragraphs in its message; an empty one is none."""
         text = "\n\n".join(part for part in (self.words.text.strip(), *more) if part)
         return replace(self, words=self.words.model_copy(update={"text": text}))
@@ -68,7 +68,7 @@ def only(inputs: Inputs, root: Path, names: Iterable[str]) -> Inputs:
     )
 
 
-def with_needs(names: Iterable[str], entries: Mapping[str, Entry]) -> list[str]:
+def with_needs(names: Iterable[str], entries: Mapping[str, SeriesFile]) -> list[str]:
     """These features and those that their hooks are made on top of, as they
     come in the lab's tree."""
     wanted: set[str] = set()
@@ -82,7 +82,7 @@ def with_needs(names: Iterable[str], entries: Mapping[str, Entry]) -> list[str]:
 
 
 def whole(
-    inputs: Inputs, root: Path, names: Sequence[str], entries: Mapping[str, Entry]
+    inputs: Inputs, root: Path, names: Sequence[str], entries: Mapping[str, SeriesFile]
 ) -> list[Stage]:
     """The frame, then one patch a feature."""
     frame = only(inputs, root, ())
@@ -94,7 +94,7 @@ def whole(
 
 
 def fine(
-    inputs: Inputs, root: Path, names: Sequence[str], entries: Mapping[str, Entry]
+    inputs: Inputs, root: Path, names: Sequence[str], entries: Mapping[str, SeriesFile]
 ) -> list[Stage]:
     """The frame, then a patch a hook, and for each feature what its hooks call.
 
@@ -170,9 +170,9 @@ def tree_after(inputs: Inputs, read: Read) -> dict[str, Change]:
         raise DoesNotFit(error.what, where=error.where, hint=error.hint) from error
 
 
-def steps(stages: Sequence[Stage], read: Read) -> list[Step]:
+def steps(stages: Sequence[Stage], read: Read) -> list[FullPatch]:
     """What each stage changes of the one before; ``read`` gives the base's files."""
-    done: list[Step] = []
+    done: list[FullPatch] = []
     before: dict[str, Change] = {}
     for stage in stages:
         after = with_early(tree_after(stage.inputs, read), stage.early, read)
@@ -181,7 +181,7 @@ def steps(stages: Sequence[Stage], read: Read) -> list[Step]:
             raise LabError(f"{stage.words.title}: takes back {min(gone)}")
         if not changes:
             raise LabError(f"{stage.words.title}: there is nothing in this patch")
-        done.append(Step(stage.words, changes, stage.completes, stage.name))
+        done.append(FullPatch(stage.words, changes, stage.completes, stage.name))
         before = after
     return done
 
@@ -207,6 +207,6 @@ def with_early(
     return done
 
 
-def final(steps_: Iterable[Step]) -> dict[str, Change]:
+def final(steps_: Iterable[FullPatch]) -> dict[str, Change]:
     """All that a series changes, as its last patch leaves it."""
     return {path: change for step in steps_ for path, change in step.changes.items()}

@@ -22,9 +22,9 @@ from lull.kernels.workspace import Change, decode, encode
 from lull.series import definitions
 from lull.series.description import (
     Edit,
-    Entry,
     Lines,
     Patch,
+    SeriesFile,
     Take,
     Upstream,
     Words,
@@ -33,7 +33,7 @@ from lull.series.description import (
 from lull.series.evaluate import Known, preprocess
 from lull.series.names import renamed
 from lull.series.room import LICENCE, Sources, hooked, settled
-from lull.series.stages import Read, Step
+from lull.series.stages import FullPatch, Read
 
 #: A word of the frame, of its modes or of a feature's own.
 _OURS = re.compile(r'.*(?:lull|LULL|Lull|\b[Ss]tock\b|the mode "|modes? other than).*')
@@ -59,7 +59,7 @@ class Room:
         )
 
 
-def room(inputs: Inputs, root: Path, name: str, entry: Entry) -> Room:
+def room(inputs: Inputs, root: Path, name: str, entry: SeriesFile) -> Room:
     """Raises UsageError for a feature whose upstream form nobody has described."""
     says = entry.upstream
     if says is None:
@@ -119,13 +119,13 @@ def _check(room: Room) -> None:
         raise room.unfit(f"these are not hooks: {list(says.below)}")
 
 
-def steps(room: Room, read: Read) -> list[Step]:
+def steps(room: Room, read: Read) -> list[FullPatch]:
     """What each patch of the series changes.
 
     Raises LabError where a word of Lull would be left as well, where something
     cannot be settled, or where what series.toml says does not fit the hooks.
     """
-    done: list[Step] = []
+    done: list[FullPatch] = []
     before: dict[str, Change] = {}
     used: set[object] = set()
     for count, patch in enumerate(room.says.patch, 1):
@@ -139,7 +139,7 @@ def steps(room: Room, read: Read) -> list[Step]:
         if not changes:
             raise room.unfit(f"there is nothing in the patch {words.title!r}")
         before |= changes
-        done.append(Step(words, changes))
+        done.append(FullPatch(words, changes))
     of_patches = (e for patch in room.says.patch for e in (*patch.first, *patch.before))
     for said in (*of_patches, *room.says.first, *room.says.edit):
         if said not in used:

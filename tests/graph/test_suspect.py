@@ -15,7 +15,7 @@ from lull.graph import text
 from lull.graph.ftrace import read
 from lull.graph.reduced import Symptom
 from lull.graph.suspect import (
-    Run,
+    CycleSet,
     Search,
     Suspect,
     async_path,
@@ -32,7 +32,7 @@ from tests.graph.traces import DISK, MAIN, SCREEN, Line, call, phase
 HEAD = b"# lull-kernel: 6.12.1\n"
 
 
-def run(data: bytes) -> Run:
+def run(data: bytes) -> CycleSet:
     (found,) = runs(read(data, "x"))
     return found
 

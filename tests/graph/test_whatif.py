@@ -8,7 +8,7 @@ from lull.graph.analysis import Analysis, analyse
 from lull.graph.edits import parse
 from lull.graph.ftrace import read
 from lull.graph.recording import Header
-from lull.graph.whatif import Kernel, Replay, predict, rules_of
+from lull.graph.whatif import KernelRules, Replay, predict, rules_of
 from lull.trees.model import Phase
 from lull.trees.schedule import Rules
 from tests.graph import traces
@@ -40,7 +40,7 @@ def replays(data: bytes) -> dict[Phase, Replay]:
     ],
 )
 def test_a_version_stands_for_rules(kernel: str, rules: Rules, upfront: bool) -> None:
-    assert rules_of(Header(kernel)) == Kernel(rules, upfront)
+    assert rules_of(Header(kernel)) == KernelRules(rules, upfront)
 
 
 def test_what_the_recording_says_of_its_rules_comes_first() -> None:
@@ -49,7 +49,7 @@ def test_what_the_recording_says_of_its_rules_comes_first() -> None:
 
 @pytest.mark.parametrize("kernel", ["", "linux", "x.y"])
 def test_an_unknown_version_is_taken_for_stock_and_said(kernel: str) -> None:
-    assert rules_of(Header(kernel)) == Kernel(Rules.STOCK, known=False)
+    assert rules_of(Header(kernel)) == KernelRules(Rules.STOCK, known=False)
 
 
 def test_the_replay_of_a_plain_recording_has_its_times() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from lull.errors import CannotRun, LabError
 from lull.host import suite
-from lull.host.herd import Verdict, expected, herd, parse, run
+from lull.host.herd import Litmus, expected, herd, parse, run
 from lull.host.suite import AptSource
 from lull.kernels.cache import Cache
 
@@ -32,7 +32,7 @@ Hash=f259d8efc86e0b40c7168bf58524ab49
 
 
 def test_herds_output() -> None:
-    assert parse(OUTPUT) == Verdict(
+    assert parse(OUTPUT) == Litmus(
         name="two",
         holds="Never",
         states=("1:r0=0; 1:r1=0;", "1:r0=1; 1:r1=1;"),

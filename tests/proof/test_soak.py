@@ -13,14 +13,14 @@ import pytest
 from lull.proof import soak as soak_module
 from lull.proof.attempt import Attempt
 from lull.proof.faults import Result
-from lull.proof.ledger import Entry, Ledger, count, render
+from lull.proof.ledger import Ledger, TryCount, count, render
 from lull.proof.soak import counts, soak, soakable
 from lull.proof.trial import Size, Trial, trials
 from lull.vm.standby import Standby
 
 
-def line(id: str, what: str = "now", result: Result = Result.PASS) -> Entry:
-    return Entry(
+def line(id: str, what: str = "now", result: Result = Result.PASS) -> TryCount:
+    return TryCount(
         id=id,
         base="6.12",
         what=what,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lull.report.beside import Kernel, render
+from lull.report.beside import BaseRuns, render
 from lull.report.compare import Run
 from lull.report.summary import summarise
 from tests import synthetic
@@ -19,15 +19,15 @@ def kernel(
     native: Mapping[str, str] = NONE,
     absent: Mapping[str, str] = NONE,
     there: bool = True,
-) -> Kernel:
+) -> BaseRuns:
     """A base on which ``walk`` was measured, or nothing was."""
     samples = tuple(synthetic.samples()) if there else ()
     meta = synthetic.meta(base=base, kernel=f"{base}.1")
     summary = summarise([synthetic.feature()], samples, meta)
-    return Kernel(base, (Run(base, summary, samples),), absent, native)
+    return BaseRuns(base, (Run(base, summary, samples),), absent, native)
 
 
-def told(*kernels: Kernel, folders: int = 2) -> str:
+def told(*kernels: BaseRuns, folders: int = 2) -> str:
     named = [f"runs/{number}" for number in range(folders)]
     return render(kernels, [synthetic.feature()], named, ["lull compare a b"])
 

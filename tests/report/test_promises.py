@@ -16,7 +16,7 @@ from lull.model import Clock, Promise, Summary
 from lull.report.ktap import Point, parse
 from lull.report.promises import points_of
 from lull.report.summary import summarise
-from lull.runs.experiment import Result
+from lull.runs.experiment import RunResult
 from tests import synthetic
 
 
@@ -85,9 +85,9 @@ def runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Clock]:
     """The command runs, and breaks its promise; what clocks it ran on."""
     ran: list[Clock] = []
 
-    def run(request: Request, progress: Progress) -> Result:
+    def run(request: Request, progress: Progress) -> RunResult:
         ran.append(request.clock)
-        return Result(made(request.clock, lull=200.0), "the table", tmp_path)
+        return RunResult(made(request.clock, lull=200.0), "the table", tmp_path)
 
     monkeypatch.setattr("lull.cli.run", run)
     return ran

@@ -21,7 +21,7 @@ from lull.report.summary import (
     summarise,
     to_json,
 )
-from lull.runs.experiment import Result
+from lull.runs.experiment import RunResult
 from tests import synthetic
 
 SCHEMA = Path(__file__).parents[2] / "lull" / "schema" / "summary.json"
@@ -329,7 +329,7 @@ def test_a_run_whose_json_cannot_be_written_says_where_it_is(
     summary: Summary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It may have taken an hour."""
-    done = Result(summary, "", tmp_path)
+    done = RunResult(summary, "", tmp_path)
     monkeypatch.setattr("lull.cli.run", lambda request, progress: done)
     (tmp_path / "file").touch()
     arguments = ["run", "--json", str(tmp_path / "file" / "summary.json")]

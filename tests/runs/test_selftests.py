@@ -8,8 +8,8 @@ import pytest
 from lull.runs import selftests
 from lull.runs.selftests import (
     STATUS,
+    Rank,
     Try,
-    Verdict,
     losses,
     read_tries,
     results,
@@ -94,15 +94,15 @@ def test_a_test_within_another_is_named_by_both() -> None:
 @pytest.mark.parametrize(
     ("status", "text", "found"),
     [
-        (0, "all is well\n", {STATUS: Verdict.PASSED}),
-        (1, "all is well\n", {STATUS: Verdict.FAILED}),
-        (137, "", {STATUS: Verdict.FAILED}),
-        (4, "no such device\n", {STATUS: Verdict.SKIPPED}),
+        (0, "all is well\n", {STATUS: Rank.PASSED}),
+        (1, "all is well\n", {STATUS: Rank.FAILED}),
+        (137, "", {STATUS: Rank.FAILED}),
+        (4, "no such device\n", {STATUS: Rank.SKIPPED}),
         # The script goes on, says that it has passed, and ends with 0.
         (0, "FAIL swapon /dev/zram1 failed\nzram02 : [PASS]\n", {STATUS: 1}),
-        (0, "ok 1 no FAIL\n1..1\n", {"no FAIL": Verdict.PASSED, STATUS: 3}),
-        (139, "ok 1 a\n", {"a": Verdict.PASSED, STATUS: Verdict.FAILED}),
-        (4, "1..0 # SKIP no pages\n", {"(all)": Verdict.SKIPPED, STATUS: 2}),
+        (0, "ok 1 no FAIL\n1..1\n", {"no FAIL": Rank.PASSED, STATUS: 3}),
+        (139, "ok 1 a\n", {"a": Rank.PASSED, STATUS: Rank.FAILED}),
+        (4, "1..0 # SKIP no pages\n", {"(all)": Rank.SKIPPED, STATUS: 2}),
     ],
 )
 def test_how_a_program_ends_is_a_result(
@@ -114,12 +114,12 @@ def test_how_a_program_ends_is_a_result(
 def test_the_best_end_of_the_tries_counts() -> None:
     bad, good = Try("a", "stock", 1, "not ok 1 b\n"), Try("a", "stock", 0, "ok 1 b\n")
     assert results([bad, good]) == results([good, bad])
-    assert results([bad, good]) == {"b": Verdict.PASSED, STATUS: Verdict.PASSED}
+    assert results([bad, good]) == {"b": Rank.PASSED, STATUS: Rank.PASSED}
     assert results([]) == {}
 
 
 def test_worse_is_less_than_there_where_it_did_not_fail() -> None:
-    passed, failed = {"a": Verdict.PASSED}, {"a": Verdict.FAILED}
+    passed, failed = {"a": Rank.PASSED}, {"a": Rank.FAILED}
     assert list(selftests.lost(passed, failed)) == ["a: failed, but passed"]
     assert (
         list(selftests.lost(failed, {})) == list(selftests.lost(failed, passed)) == []

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lull.series.assemble import Reader, files, order, planner
-from lull.series.figures import Measured
+from lull.series.figures import Quoted
 from lull.series.pristine import Pristine
 from tests.series.made import project, put, tree
 
@@ -165,7 +165,7 @@ def freezer_tree(place: Path) -> Pristine:
 
 
 def made(
-    root: Path, pristine: Pristine, measured: Measured | None = None
+    root: Path, pristine: Pristine, measured: Quoted | None = None
 ) -> dict[str, str]:
     wanted = order(["freeze"], BASE, Reader.UPSTREAM, root)
     steps = planner(wanted, root)(pristine.read)

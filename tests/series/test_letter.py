@@ -16,7 +16,7 @@ from lull.model import Expectation
 from lull.page.notes import Marks
 from lull.series import assemble
 from lull.series.assemble import Reader, measured_in, order
-from lull.series.figures import Measured, command, evidence
+from lull.series.figures import Quoted, command, evidence
 from lull.series.history import changed_since
 from lull.series.pristine import Pristine
 from tests.repository import git
@@ -35,7 +35,7 @@ from tests.series.made_up import (
 LETTER = "0000-cover-letter.patch"
 
 
-def letter_of(root: Path, pristine: Pristine, measured: Measured | None = None) -> str:
+def letter_of(root: Path, pristine: Pristine, measured: Quoted | None = None) -> str:
     return made(root, pristine, measured)[LETTER]
 
 

@@ -22,7 +22,7 @@ from lull.proof.stamps import Stamps
 from lull.series.assemble import Reader, entries, files, order, planner
 from lull.series.distro import fragment
 from lull.series.pristine import Pristine
-from lull.series.stages import Step, final, only
+from lull.series.stages import FullPatch, final, only
 from tests.kernel_trees import (
     BASE,
     OURS,
@@ -65,7 +65,7 @@ def pristine() -> Pristine:
 
 def planned(
     pristine: Pristine, names: tuple[str, ...], reader: Reader | None
-) -> list[Step]:
+) -> list[FullPatch]:
     return planner(order(names, BASE, reader, ROOT), ROOT)(pristine.read)
 
 
@@ -244,7 +244,7 @@ def untouched(pristine: Pristine, label: str) -> Iterator[Path]:
 
 
 def compile_each(
-    series: list[Step],
+    series: list[FullPatch],
     pristine: Pristine,
     obj: Path,
     label: str,
