@@ -19,7 +19,7 @@
 
 /* A fast machine's; one that has not been frozen in time gets another try with more. */
 #define WINDOW_MS 400
-#define TRIES 5
+#define TRIES 6
 /*
  * What a timeout may last longer, on whatever host. A select() that is interrupted
  * and restarted lasts longer by the time it was frozen, which is less.
@@ -29,8 +29,9 @@
 /* One of them, in memory that all share. */
 struct sleeper {
 	struct pair pair;
-	uint64_t timeout;
-	volatile uint64_t begin, end;
+	uint64_t over;		/* when its timeout is to be over */
+	volatile uint64_t timeout;
+	volatile uint64_t begin, asleep, end;
 	volatile int error;	/* what it returned */
 	volatile uint32_t done;
 	pid_t pid;
@@ -52,6 +53,9 @@ static void sleeper_main(void *arg)
 	struct sleeper *s = arg;
 
 	s->begin = now_ns();
+	s->timeout = s->over > s->begin ? s->over - s->begin : 0;
+	/* In ms, as the coarsest of the calls wants it. */
+	s->timeout += 1000000 - s->timeout % 1000000;
 	/* Here, since whoever says that it is ready is waited for until it sleeps. */
 	pair_start(&s->pair);
 	s->error = s->pair.kind->wait(&s->pair, (int64_t)s->timeout) < 0 ? errno : 0;
@@ -59,16 +63,25 @@ static void sleeper_main(void *arg)
 	s->done = 1;
 }
 
-static int start_sleeper(const struct pair_kind *kind, uint64_t timeout)
+/* 1: it is asleep; 0: its timeout was over before. */
+static int start_sleeper(const struct pair_kind *kind, uint64_t over)
 {
 	struct sleeper *s = &sleepers[nsleepers++];
 
 	memset(s, 0, sizeof(*s));
-	s->timeout = timeout;
+	s->over = over;
 	if (pair_open(&s->pair, kind) < 0)
 		return -1;
 	s->pid = trial_fork(kind->name, sleeper_main, s);
-	return s->pid < 0 ? -1 : 0;
+	if (s->pid < 0)
+		return -1;
+	while (!s->done && task_state(s->pid) != 'S') {
+		if (check_interrupted() < 0)
+			return -1;
+		sleep_ms(1);
+	}
+	s->asleep = now_ns();
+	return !s->done;
 }
 
 static void stop_sleepers(void)
@@ -80,44 +93,30 @@ static void stop_sleepers(void)
 	nsleepers = 0;
 }
 
+/* Whether all were asleep before one's timeout was over. */
 static int start_sleepers(uint64_t due, uint64_t not_due)
 {
 	const struct pair_kind *kind;
+	int ret = 1;
 
-	for (unsigned int i = 0; (kind = pair_kind(i)); i++) {
+	for (unsigned int i = 0; ret > 0 && (kind = pair_kind(i)); i++) {
 		if (!kind->timed)
 			continue;
-		if (start_sleeper(kind, due) < 0 || start_sleeper(kind, not_due) < 0)
-			return -1;
+		ret = start_sleeper(kind, due);
+		if (ret > 0)
+			ret = start_sleeper(kind, not_due);
 	}
-	return 0;
-}
-
-/* Whether all are asleep before the first timeout is over. */
-static int asleep_in_time(void)
-{
-	for (unsigned int i = 0; i < nsleepers; i++) {
-		const struct sleeper *s = &sleepers[i];
-
-		while (!s->done && task_state(s->pid) != 'S') {
-			if (check_interrupted() < 0)
-				return -1;
-			sleep_ms(1);
-		}
-		if (s->done)
-			return 0;
-	}
-	return 1;
+	return ret;
 }
 
 /* Was each of the first due in the window, and each of the others after it? */
-static bool hit(const struct trial_times *times, uint64_t asleep)
+static bool hit(const struct trial_times *times)
 {
 	for (unsigned int i = 0; i < nsleepers; i += 2) {
 		const struct sleeper *s = &sleepers[i];
 
 		if (s->begin + s->timeout <= times->frozen ||
-		    asleep + s->timeout >= times->thaw)
+		    s->asleep + s->timeout >= times->thaw)
 			return false;
 		if (s[1].begin + s[1].timeout <= times->thaw)
 			return false;
@@ -151,24 +150,21 @@ static void judge(const struct sleeper *s, const struct trial_times *times, stru
 	}
 }
 
-/* 1: it was a try; 0: somebody was not due when it should have been. */
-static int try_once(uint64_t freeze_ns, uint64_t window_ms, struct result *r)
+/*
+ * 1: it was a try; 0: somebody was not due when it should have been, and the next is
+ * aimed by what this one took.
+ */
+static int try_once(uint64_t *freeze_ns, uint64_t window_ms, struct result *r)
 {
-	uint64_t window = window_ms * 1000000, due = freeze_ns + window / 2, asleep;
+	uint64_t window = window_ms * 1000000, begin = now_ns();
+	uint64_t due = begin + *freeze_ns + window / 2;
 	struct trial_times times;
-	int ret;
+	int ret = start_sleepers(due, due + 2 * window);
 
-	/* In ms, as the coarsest of the calls wants it. */
-	due += 1000000 - due % 1000000;
-	if (start_sleepers(due, due + 2 * window) < 0)
+	if (ret < 0 || trial_timed_cycle(&times) < 0)
 		return -1;
-	ret = asleep_in_time();
-	if (ret <= 0)
-		return ret;
-	asleep = now_ns();
-	if (trial_timed_cycle(&times) < 0)
-		return -1;
-	if (!hit(&times, asleep))
+	*freeze_ns = times.frozen - begin;
+	if (!ret || !hit(&times))
 		return 0;
 	for (unsigned int i = 0; i < nsleepers; i++) {
 		/* Those of a broken kernel need not all be waited for. */
@@ -185,7 +181,7 @@ static int learn(uint64_t *freeze_ns)
 	uint64_t begin = now_ns();
 	struct trial_times times;
 
-	if (start_sleepers(LATE_NS, LATE_NS) < 0 || asleep_in_time() < 0 ||
+	if (start_sleepers(begin + LATE_NS, begin + LATE_NS) < 0 ||
 	    trial_timed_cycle(&times) < 0)
 		return -1;
 	*freeze_ns = times.frozen - begin;
@@ -232,14 +228,16 @@ static int timeouts_round(const struct job_case *c, const char *mode, struct sam
 	for (int i = 0; i < TRIES && !ret; i++, window_ms *= 2) {
 		if (trial_window(window_ms) < 0)
 			return -1;
-		ret = try_once(freeze_ns, window_ms, &result);
+		ret = try_once(&freeze_ns, window_ms, &result);
 		if (ret >= 0)
 			stop_sleepers();
 	}
 	if (ret < 0)
 		return -1;
 	if (!ret)
-		return fail(STATUS_UNMET, "timeouts", "none was over while all were frozen");
+		return fail(STATUS_UNMET, "timeouts",
+			    "in %d tries none was over while all were frozen, at last %"
+			    PRIu64 " ms after the start", TRIES, freeze_ns / 1000000);
 	return report(c, mode, s, &result);
 }
 
