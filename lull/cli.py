@@ -389,7 +389,9 @@ def _options(
         ),
     ] = False,
 ) -> None:
-    if context.invoked_subcommand not in WITHOUT_CACHE:
+    # Who asks only what a command does is not told whose the cache is.
+    asks = {"--help", "--dry-run"} & set(sys.argv)
+    if context.invoked_subcommand not in WITHOUT_CACHE and not asks:
         trust_cache(cache_root(), _warn)
 
 

@@ -30,6 +30,10 @@ from lull.model import Check
 if TYPE_CHECKING:
     from lull.proof.trial import Fault, Trial
 
+#: Where a kernel warns: "WARNING: CPU: 0 PID: 1 at mm/slub.c:1 f+0x1/0x2" in 6.1 and
+#: 6.12, "WARNING: mm/slub.c:1 at f+0x1/0x2, CPU#0: sh/1" in 7.3.
+_AT = r"WARNING: (?:WARNING: |.* at )"
+
 #: A way in which faults show -> what the kernel's first report then is, as
 #: ``KIND: TEXT`` with the kinds of lull.vm.console.
 WAYS: Mapping[str, str] = {
@@ -38,16 +42,16 @@ WAYS: Mapping[str, str] = {
         r"KASAN: |KFENCE: |Oops: |list corruption: "
         r"|BUG: (?!.*(workqueue|lockup|stall))"
         r"|panic: .*(stack-protector|stack guard|corrupted stack)"
-        r"|WARNING: .* at (mm|lib|kernel/(locking|rcu)|include)/"
-        r"|WARNING: .* at kernel/workqueue\.c:"
+        rf"|{_AT}(mm|lib|kernel/(locking|rcu)|include)/"
+        rf"|{_AT}kernel/workqueue\.c:"
         r"|lockdep: .*(non-static key|\[ BUG: |DEBUG_LOCKS_WARN_ON|bad unlock)"
     ),
     # The counts and lists of cgroups.
-    "cgroup": r"WARNING: .* at (kernel/cgroup|mm/memcontrol|mm/page_counter)",
+    "cgroup": _AT + r"(kernel/cgroup|mm/memcontrol|mm/page_counter)",
     # A page, a slot or a count of swap that is not what it has to be.
-    "swap": r"WARNING: .* at (mm|drivers/block/zram)/|BUG: .*Bad (page|rss|swap)",
+    "swap": _AT + r"(mm|drivers/block/zram)/|BUG: .*Bad (page|rss|swap)",
     "sleep": r"atomic sleep: ",
-    "lockdep": r"lockdep: |WARNING: .* at kernel/locking/",
+    "lockdep": rf"lockdep: |{_AT}kernel/locking/",
     "leak": (
         r"(BUG|WARNING): .*(kmem_cache_destroy|Objects remaining|still has objects)"
     ),

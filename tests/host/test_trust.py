@@ -139,3 +139,13 @@ def test_the_command_looks_before_it_uses_what_was_kept(root: Path, give: Give) 
     refused = CliRunner().invoke(app, ["kernel", "list"])
     assert isinstance(refused.exception, CannotRun)
     assert CliRunner().invoke(app, ["list"]).exit_code == 0
+
+
+def test_who_asks_what_a_command_does_is_told(
+    root: Path, give: Give, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    give(root)
+    for word in ("--help", "--dry-run"):
+        words = ["run", "freeze", word]
+        monkeypatch.setattr("sys.argv", ["lull", *words])
+        assert CliRunner().invoke(app, words).exit_code == 0

@@ -152,6 +152,11 @@ def test_a_fault_that_was_told_is_told(error: LullError, result: Result) -> None
         ("leak", "BUG zspage (Tainted: G): Objects remaining on __kmem_cache_shutdown"),
         ("lockdep", "WARNING: possible circular locking dependency detected"),
         ("cgroup", "WARNING: CPU: 0 PID: 1 at kernel/cgroup/pids.c:1 f+0x1/0x2"),
+        ("memory", "WARNING: lib/refcount.c:28 at refcount_warn+0x1/0x2, CPU#0: sh/49"),
+        ("memory", "WARNING: kernel/workqueue.c:1 at __queue+0x1/0x2, CPU#1: sh/9"),
+        ("swap", "WARNING: drivers/block/zram/zram_drv.c:1 at f+0x1/0x2, CPU#0: sh/1"),
+        ("lockdep", "WARNING: kernel/locking/mutex.c:1 at f+0x1/0x2, CPU#0: sh/1"),
+        ("cgroup", "WARNING: kernel/cgroup/cgroup.c:1 at f+0x1/0x2, CPU#0: sh/1"),
         ("hang", "Kernel panic - not syncing: Software Watchdog Timer expired"),
         ("hang", "BUG: workqueue lockup - pool cpus=0 node=0 flags=0x0 nice=0 stuck!"),
         ("memory", "WARNING: CPU: 1 PID: 9 at kernel/workqueue.c:2329 __queue+0x1/2"),
@@ -172,6 +177,7 @@ def test_a_way_knows_its_reports(way: str, line: str) -> None:
         "INFO: task init:1 blocked for more than 120 seconds.",
         "BUG: workqueue lockup - pool cpus=0 node=0 flags=0x0 nice=0 stuck for 120s!",
         "WARNING: CPU: 0 PID: 1 at kernel/time/tick.c:1 f+0x1/0x2",
+        "WARNING: kernel/time/tick.c:1 at f+0x1/0x2, CPU#0: sh/1",
     ],
 )
 def test_a_slow_host_is_none_of_them(way: str, line: str) -> None:
