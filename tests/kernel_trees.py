@@ -30,6 +30,9 @@ BASE = "6.12"
 #: The features themselves.
 OURS = "kernel/lull/"
 
+#: Where objects are that are only tried, beside the kernel's own.
+TRIED = "lull-tried"
+
 #: What checkpatch says of every trace event and every defining macro.
 _EXPECTED = re.compile(
     r"include/trace/events/.*CHECK: (Alignment should match|Lines should not end)"
@@ -89,28 +92,38 @@ def opened(arm: Arm, base: str = BASE) -> Iterator[Path]:
         yield work.source
 
 
-def configure(
-    tree: Path, arm: Arm, obj: Path, extra: str = "", base: str = BASE
-) -> None:
-    """Make ``obj`` a directory of objects with an arm's configuration.
+def configure(tree: Path, arm: Arm, extra: str = "", base: str = BASE) -> Path:
+    """The directory of the tree's objects for trying, with an arm's configuration.
 
-    ``extra`` are lines that come after it: of two for a symbol the last counts.
+    It is one for all that is tried there, so that make compiles again only what sees a
+    difference: what an earlier configuration had is still in it. ``extra`` are lines
+    that come after the arm's: of two for a symbol the last counts.
     """
+    obj = tree / TRIED
     obj.mkdir(exist_ok=True)
-    make(tree, obj, "allnoconfig")
+    make(obj, "allnoconfig")
     fragments = gather(repo_root(), base, arm).fragments
     run(merge_command(tree, obj, fragments), tree)
-    make(tree, obj, "olddefconfig")
+    make(obj, "olddefconfig")
     if extra:
         config = obj / ".config"
         config.write_text(f"{config.read_text('utf-8')}\n{extra}\n", "utf-8")
-        make(tree, obj, "olddefconfig")
+        make(obj, "olddefconfig")
+    return obj
 
 
-def make(tree: Path, obj: Path, *words: str) -> str:
-    """Run make for ``obj``; returns what it said. A failure fails the test."""
+def make(obj: Path, *words: str, tree: Path | None = None) -> str:
+    """Run make for ``obj``, of the tree that it is in unless one is named; returns what
+    it said. A failure fails the test."""
+    tree = tree or obj.parent
     flags = [f"O={obj}", *make_flags(tree, toolchain.ccache() is not None)[1:]]
     return run(["make", *flags, *words], tree)
+
+
+def members(folder: Path) -> list[Path]:
+    """The objects that the configuration has of a folder, and those below it."""
+    said = run(["ar", "t", str(folder / "built-in.a")], folder)
+    return [folder / name for name in said.splitlines()]
 
 
 def run(command: Sequence[str], tree: Path) -> str:

@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from lull.host.files import repo_root
 from lull.kernels.bases import base_names
 from lull.kernels.config import check_config, parse_config
 from lull.kernels.inputs import feature_dirs, gather
@@ -22,8 +25,8 @@ from tests.kernel_trees import (
     hooked,
     kernel_parts,
     make,
+    members,
     opened,
-    repo_root,
 )
 
 pytestmark = [pytest.mark.vm, pytest.mark.seconds(120)]
@@ -31,43 +34,42 @@ pytestmark = [pytest.mark.vm, pytest.mark.seconds(120)]
 ME = "tests/test_kernel_objects.py"
 
 #: Everything that a test kernel compiles of Lull, without what makes it slow.
-DEBUG = "CONFIG_WERROR=y\nCONFIG_LULL_DEBUG=y"
+DEBUG = "CONFIG_LULL_DEBUG=y"
 
 
-def compile_with(extra: str, targets: tuple[str, ...], obj: Path) -> dict[str, str]:
-    """Compile ``targets`` of the lull tree into ``obj`` with ``extra`` in the
-    configuration, which is returned; any warning is an error."""
-    with opened(Arm.LULL) as tree:
-        configure(tree, Arm.LULL, obj, f"CONFIG_WERROR=y\n{extra}")
-        make(tree, obj, "-j2", *targets)
-    return parse_config((obj / ".config").read_text())
+@contextmanager
+def compiled(
+    extra: str, *targets: str, base: str = BASE
+) -> Iterator[tuple[Path, dict[str, str]]]:
+    """``targets`` of a lull tree, compiled with ``extra`` in the configuration: the
+    folder of objects, which is ours until the end, and what the configuration says.
+    Any warning is an error."""
+    with opened(Arm.LULL, base) as tree:
+        obj = configure(tree, Arm.LULL, f"CONFIG_WERROR=y\n{extra}", base)
+        make(obj, "-j2", *targets)
+        yield obj, parse_config((obj / ".config").read_text())
 
 
 @pytest.mark.parametrize("base", [name for name in base_names() if name != BASE])
-def test_hooks_of_other_bases_apply_and_compile(
-    base: str, tmp_path: Path, stamp: Stamps
-) -> None:
+def test_hooks_of_other_bases_apply_and_compile(base: str, stamp: Stamps) -> None:
     """As users have them, and as test kernels do; what is not on the base is not
     asked for."""
     had(base)
     with stamp(kernel_parts(Arm.LULL, ME, base=base)) as new:
         if not new:
             return
-        with opened(Arm.LULL, base) as tree:
-            inputs = gather(repo_root(), base, Arm.LULL)
-            configure(tree, Arm.LULL, tmp_path, "CONFIG_WERROR=y", base)
-            config = tmp_path / ".config"
+        inputs = gather(repo_root(), base, Arm.LULL)
+        targets = (OURS, *hooked(base))
+        with compiled("", *targets, base=base) as (obj, _):
             asked = [(path.name, path.read_text()) for path in inputs.fragments]
-            check_config(asked, config.read_text(), inputs.absent)
-            make(tree, tmp_path, "-j2", OURS, *hooked(base))
-            configure(tree, Arm.LULL, tmp_path, DEBUG, base)
-            assert parse_config(config.read_text())["CONFIG_LULL_DEBUG"] == "y"
-            make(tree, tmp_path, "-j2", OURS, *hooked(base))
-        ours = tmp_path / OURS
-        there = {path.parent.name for path in ours.glob("*/*.o")}
-        assert there == set(inputs.features)
-        if "freeze" in there:
-            assert "lull_freeze_pass" in symbols(ours / "freeze/freeze.o")
+            check_config(asked, (obj / ".config").read_text(), inputs.absent)
+        with compiled(DEBUG, *targets, base=base) as (obj, config):
+            assert config["CONFIG_LULL_DEBUG"] == "y"
+            ours = obj / OURS
+            there = {path.parent.name for path in members(ours)} - {ours.name}
+            assert there == set(inputs.features)
+            if "freeze" in there:
+                assert "lull_freeze_pass" in symbols(ours / "freeze/freeze.o")
 
 
 def symbols(program: Path) -> str:
@@ -84,15 +86,15 @@ def test_hooked_files_are_those_of_the_hooks() -> None:
         assert f"+++ b/{name.removesuffix('.o')}.c" in text
 
 
-def test_thaw_and_smc_exclude_each_other(tmp_path: Path, stamp: Stamps) -> None:
+def test_thaw_and_smc_exclude_each_other(stamp: Stamps) -> None:
     """As a module, too: it would be frozen in place with its socket locked."""
     with stamp(kernel_parts(Arm.LULL, ME)) as new:
         if not new:
             return
         extra = "CONFIG_MODULES=y\nCONFIG_INFINIBAND=m\nCONFIG_SMC=m\n"
         with opened(Arm.LULL) as tree:
-            configure(tree, Arm.LULL, tmp_path, extra)
-        config = parse_config((tmp_path / ".config").read_text())
+            obj = configure(tree, Arm.LULL, extra)
+            config = parse_config((obj / ".config").read_text())
         assert config["CONFIG_SMC"] == "m"
         assert config.get("CONFIG_LULL_THAW") != "y"
 
@@ -105,9 +107,7 @@ AS_MODULES = {
 
 
 @pytest.mark.parametrize("flavour", AS_MODULES)
-def test_zfree_is_there_where_zram_is_a_module(
-    flavour: str, tmp_path: Path, stamp: Stamps
-) -> None:
+def test_zfree_is_there_where_zram_is_a_module(flavour: str, stamp: Stamps) -> None:
     """Whatever of Lull a module takes from outside is exported to it."""
     with stamp(kernel_parts(Arm.LULL, ME)) as new:
         if not new:
@@ -116,67 +116,67 @@ def test_zfree_is_there_where_zram_is_a_module(
         extra = f"CONFIG_MODULES=y\nCONFIG_ZRAM=m\n{zswap}\n"
         extra += "# CONFIG_ZSMALLOC is not set\n# CONFIG_LULL_COMPARE is not set\n"
         places = ("kernel/lull/zfree/", "mm/zsmalloc.o", "drivers/block/zram/")
-        config = compile_with(extra, places, tmp_path)
-        assert config["CONFIG_LULL_ZFREE"] == "y"
-        assert config["CONFIG_ZRAM"] == "m"
-        assert config["CONFIG_ZSMALLOC"] == zsmalloc
-        zram = next(tmp_path.glob("drivers/block/zram/zram_drv.o"))
-        allocator, ours = tmp_path / "mm/zsmalloc.o", tmp_path / OURS / "zfree/zfree.o"
-        found = "".join(map(symbols, (allocator, ours)))
+        with compiled(extra, *places) as (obj, config):
+            assert config["CONFIG_LULL_ZFREE"] == "y"
+            assert config["CONFIG_ZRAM"] == "m"
+            assert config["CONFIG_ZSMALLOC"] == zsmalloc
+            allocator = symbols(obj / "mm/zsmalloc.o")
+            zram = symbols(obj / "drivers/block/zram/zram_drv.o")
+            found = allocator + symbols(obj / OURS / "zfree/zfree.o")
         exported = set(re.findall(r"__export_symbol_(\w+)", found))
-        wanted = set(re.findall(r" U (\w+)", symbols(zram)))
-        if zsmalloc == "m":
-            wanted |= set(re.findall(r" U (\w+)", symbols(allocator)))
+        modules = zram + allocator if zsmalloc == "m" else zram
+        wanted = set(re.findall(r" U (\w+)", modules))
         of_ours = {name for name in wanted if re.match("lull_|zs_", name)}
         assert "zs_free_bulk" in of_ours
         assert of_ours <= exported
 
 
-def test_zs10_a_kernel_of_32_bit_compiles(tmp_path: Path, stamp: Stamps) -> None:
+def test_zs10_a_kernel_of_32_bit_compiles(stamp: Stamps) -> None:
     """There is no room for a class in a location: the old way stays."""
     with stamp(kernel_parts(Arm.LULL, ME)) as new:
         if not new:
             return
         extra = "# CONFIG_64BIT is not set"
-        config = compile_with(extra, (OURS, *hooked()), tmp_path)
-        assert config.get("CONFIG_64BIT") != "y"
-        assert config["CONFIG_LULL_ZFREE"] == "y"
-        assert "zs_free_bulk" in symbols(tmp_path / "mm/zsmalloc.o")
-        assert "_raw_read_lock" in symbols(tmp_path / "mm/zsmalloc.o")
+        with compiled(extra, OURS, *hooked()) as (obj, config):
+            assert config.get("CONFIG_64BIT") != "y"
+            assert config["CONFIG_LULL_ZFREE"] == "y"
+            assert "zs_free_bulk" in symbols(obj / "mm/zsmalloc.o")
+            assert "_raw_read_lock" in symbols(obj / "mm/zsmalloc.o")
 
 
-def test_what_is_only_compared_with_can_be_left_out(
-    tmp_path: Path, stamp: Stamps
-) -> None:
+def test_what_is_only_compared_with_can_be_left_out(stamp: Stamps) -> None:
     with stamp(kernel_parts(Arm.LULL, ME)) as new:
         if not new:
             return
-        extra, ours = "# CONFIG_LULL_COMPARE is not set", tmp_path / OURS
-        targets = (OURS, "kernel/freezer.o", "kernel/power/process.o")
-        config = compile_with(extra, targets, tmp_path)
-        assert config.get("CONFIG_LULL_COMPARE") != "y"
-        assert "lull_freeze_pass" in symbols(ours / "freeze/freeze.o")
-        assert "lull_thaw_walk" in symbols(ours / "thaw/thaw.o")
-        for path in (*ours.rglob("*.o"), *(tmp_path / name for name in targets[1:])):
-            assert not re.search(
-                rb"exit_state_pass|wake_all|thaw_all\b|step_choice", path.read_bytes()
-            )
-            assert b"exit_state\0" not in path.read_bytes()
+        extra = "# CONFIG_LULL_COMPARE is not set"
+        places = ("kernel/freezer.o", "kernel/power/process.o")
+        with compiled(extra, OURS, *places) as (obj, config):
+            ours = obj / OURS
+            assert config.get("CONFIG_LULL_COMPARE") != "y"
+            assert "lull_freeze_pass" in symbols(ours / "freeze/freeze.o")
+            assert "lull_thaw_walk" in symbols(ours / "thaw/thaw.o")
+            for path in (*members(ours), *(obj / name for name in places)):
+                assert not re.search(
+                    rb"exit_state_pass|wake_all|thaw_all\b|step_choice",
+                    path.read_bytes(),
+                )
+                assert b"exit_state\0" not in path.read_bytes()
 
 
-def test_each_feature_and_all_can_be_left_out(tmp_path: Path, stamp: Stamps) -> None:
-    """In one folder of objects: make compiles again what sees the difference."""
+def test_each_feature_and_all_can_be_left_out(stamp: Stamps) -> None:
     with stamp(kernel_parts(Arm.LULL, ME)) as new:
         if not new:
             return
         for feature in feature_dirs(repo_root()):
             name = f"CONFIG_LULL_{feature.name.upper()}"
             extra = f"# {name} is not set"
-            config = compile_with(extra, (OURS, *hooked()), tmp_path)
-            assert config["CONFIG_LULL"] == "y"
-            left = {symbol for symbol in config if symbol.startswith("CONFIG_LULL_")}
-            assert config.get(name) != "y"
-            assert len(left) >= 4
-        config = compile_with("# CONFIG_LULL is not set", hooked(), tmp_path)
-        assert config.get("CONFIG_LULL") != "y"
-        assert "zs_free_bulk" not in symbols(tmp_path / "mm/zsmalloc.o")
+            with compiled(extra, OURS, *hooked()) as (obj, config):
+                assert config["CONFIG_LULL"] == "y"
+                left = {word for word in config if word.startswith("CONFIG_LULL_")}
+                assert config.get(name) != "y"
+                assert len(left) >= 4
+                there = {path.parent.name for path in members(obj / OURS)}
+                assert feature.name not in there and len(there) >= 4
+        with compiled("# CONFIG_LULL is not set", *hooked()) as (obj, config):
+            assert config.get("CONFIG_LULL") != "y"
+            assert "zs_free_bulk" not in symbols(obj / "mm/zsmalloc.o")

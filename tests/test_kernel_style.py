@@ -72,26 +72,23 @@ def test_checkpatch_is_heard(tmp_path: Path) -> None:
     assert checkpatch("-f", bad)
 
 
-def sparse(tree: Path, obj: Path, *targets: str) -> str:
+def sparse(obj: Path, *targets: str) -> str:
     """What sparse says, of files by their names in the tree."""
-    said = make(tree, obj, "C=2", "CHECK=sparse", *targets)
-    return said.replace(f"{tree}/", "")
+    said = make(obj, "C=2", "CHECK=sparse", *targets)
+    return said.replace(f"{obj.parent}/", "")
 
 
 @pytest.mark.seconds(60)
 @pytest.mark.parametrize(
     "arm", [Arm.DEBUG, pytest.param(Arm.LULL, marks=pytest.mark.proof)]
 )
-def test_sparse_finds_nothing_in_our_files(
-    arm: Arm, tmp_path: Path, stamp: Stamps
-) -> None:
+def test_sparse_finds_nothing_in_our_files(arm: Arm, stamp: Stamps) -> None:
     parts = {**kernel_parts(arm, ME), "sparse": run(["sparse", "--version"], ROOT)}
     with stamp(parts) as new:
         if not new:
             return
         with opened(arm) as tree:
-            configure(tree, arm, tmp_path)
-            out = sparse(tree, tmp_path, "-j2", OURS, *hooked())
+            out = sparse(configure(tree, arm), "-j2", OURS, *hooked())
         assert "CHECK" in out
         ours = [
             line

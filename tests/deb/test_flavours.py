@@ -48,7 +48,7 @@ def test_all_that_was_asked_for_came_and_nothing_else_went(
         (tmp_path / ".config").write_bytes(config.read_bytes())
         with opened(Arm.LULL) as tree:
             run(merge_command(tree, tmp_path, (*ours, name)), tree)
-            make(tree, tmp_path, "ARCH=x86_64", "olddefconfig")
+            make(tmp_path, "ARCH=x86_64", "olddefconfig", tree=tree)
         debian, result = config.read_text(), (tmp_path / ".config").read_text()
         check_config([*texts, (name.name, name.read_text())], result)
         assert parse_config(result)["CONFIG_LULL_ZFREE"] == "y"

@@ -191,10 +191,10 @@ def test_the_fragment_beside_them_is_what_they_need(
         with opened(Arm.LULL) as tree:
             obj = tmp_path / "obj"
             obj.mkdir()
-            make(tree, obj, "allnoconfig")
+            make(obj, "allnoconfig", tree=tree)
             run(merge_command(tree, obj, [*stock, beside]), tree)
-            assert "LULL" not in make(tree, obj, "listnewconfig")
-            make(tree, obj, "olddefconfig")
+            assert "LULL" not in make(obj, "listnewconfig", tree=tree)
+            make(obj, "olddefconfig", tree=tree)
         config = (obj / ".config").read_text()
         check_config([(beside.name, beside.read_text())], config)
 
@@ -203,7 +203,7 @@ def test_the_fragment_beside_them_is_what_they_need(
 @pytest.mark.seconds(900)
 @pytest.mark.parametrize("on", [True, False], ids=["on", "off"])
 def test_the_tree_compiles_after_each_patch(
-    on: bool, pristine: Pristine, tmp_path: Path, stamp: Stamps
+    on: bool, pristine: Pristine, stamp: Stamps
 ) -> None:
     """All objects that any of them changes, without a warning: make compiles
     again what sees a difference."""
@@ -213,19 +213,19 @@ def test_the_tree_compiles_after_each_patch(
             targets = (OURS,) if on else ()
             series = planned(pristine, ALL, None)
             label = "on" if on else "off"
-            compile_each(series, pristine, tmp_path, label, extra, targets)
+            compile_each(series, pristine, label, extra, targets)
 
 
 @pytest.mark.proof
 @pytest.mark.seconds(120)
 @pytest.mark.parametrize("name", UPSTREAM)
 def test_upstream_it_compiles_after_each_patch(
-    name: str, pristine: Pristine, tmp_path: Path, stamp: Stamps
+    name: str, pristine: Pristine, stamp: Stamps
 ) -> None:
     with stamp(kernel_parts(Arm.LULL, *ME, *_says())) as new:
         if new:
             series = planned(pristine, (name,), Reader.UPSTREAM)
-            compile_each(series, pristine, tmp_path, name, MENDED)
+            compile_each(series, pristine, name, MENDED)
 
 
 @contextmanager
@@ -246,7 +246,6 @@ def untouched(pristine: Pristine, label: str) -> Iterator[Path]:
 def compile_each(
     series: list[FullPatch],
     pristine: Pristine,
-    obj: Path,
     label: str,
     extra: str = "",
     targets: tuple[str, ...] = (),
@@ -254,15 +253,15 @@ def compile_each(
     """Compile what is hooked after each step."""
     wanted = sorted({*hooked(), *(p[:-1] + "o" for p in final(series) if _is_c(p))})
     with untouched(pristine, label) as tree:
-        configure(tree, Arm.LULL, obj, f"CONFIG_WERROR=y\n{extra}")
+        obj = configure(tree, Arm.LULL, f"CONFIG_WERROR=y\n{extra}")
         for count, step in enumerate(series, 1):
             sync(pristine.tree, tree, dict(step.changes), set())
             there = [o for o in wanted if (tree / o).with_suffix(".c").is_file()]
             try:
                 # What was no option yet was lost from the configuration.
                 if any("Kconfig" in path for path in step.changes):
-                    configure(tree, Arm.LULL, obj, f"CONFIG_WERROR=y\n{extra}")
-                make(tree, obj, "-j2", *targets, *there)
+                    configure(tree, Arm.LULL, f"CONFIG_WERROR=y\n{extra}")
+                make(obj, "-j2", *targets, *there)
             except AssertionError as error:
                 where = f"after patch {count}, {step.words.title}"
                 raise AssertionError(f"{where}: {error}") from error
