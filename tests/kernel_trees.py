@@ -92,15 +92,18 @@ def opened(arm: Arm, base: str = BASE) -> Iterator[Path]:
         yield work.source
 
 
-def configure(tree: Path, arm: Arm, extra: str = "", base: str = BASE) -> Path:
-    """The directory of the tree's objects for trying, with an arm's configuration.
-
-    It is one for all that is tried there, so that make compiles again only what sees a
-    difference: what an earlier configuration had is still in it. ``extra`` are lines
-    that come after the arm's: of two for a symbol the last counts.
-    """
+def tried(tree: Path) -> Path:
+    """The directory for all that is tried in a tree, so that make compiles again only
+    what sees a difference: what an earlier configuration had is still in it."""
     obj = tree / TRIED
     obj.mkdir(exist_ok=True)
+    return obj
+
+
+def configure(tree: Path, arm: Arm, extra: str = "", base: str = BASE) -> Path:
+    """``tried``, with an arm's configuration. ``extra`` are lines that come after the
+    arm's: of two for a symbol the last counts."""
+    obj = tried(tree)
     make(obj, "allnoconfig")
     fragments = gather(repo_root(), base, arm).fragments
     run(merge_command(tree, obj, fragments), tree)
@@ -112,10 +115,10 @@ def configure(tree: Path, arm: Arm, extra: str = "", base: str = BASE) -> Path:
     return obj
 
 
-def make(obj: Path, *words: str, tree: Path | None = None) -> str:
-    """Run make for ``obj``, of the tree that it is in unless one is named; returns what
-    it said. A failure fails the test."""
-    tree = tree or obj.parent
+def make(obj: Path, *words: str) -> str:
+    """Run make for ``obj``, in the tree that it is in; returns what it said. A failure
+    fails the test."""
+    tree = obj.parent
     flags = [f"O={obj}", *make_flags(tree, toolchain.ccache() is not None)[1:]]
     return run(["make", *flags, *words], tree)
 

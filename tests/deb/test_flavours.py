@@ -17,7 +17,7 @@ from lull.kernels.config import check_config, merge_command, parse_config
 from lull.kernels.source import fetch
 from lull.model import Arm
 from lull.proof.stamps import Stamps
-from tests.kernel_trees import BASE, kernel_parts, make, opened, run
+from tests.kernel_trees import BASE, kernel_parts, make, opened, run, tried
 
 pytestmark = [pytest.mark.vm, pytest.mark.seconds(40)]
 
@@ -45,11 +45,13 @@ def test_all_that_was_asked_for_came_and_nothing_else_went(
         config = fetch_config(base, fetch(base, cache), flavour, cache)
         name = tmp_path / "identity.config"
         name.write_text(identity(flavour))
-        (tmp_path / ".config").write_bytes(config.read_bytes())
+        debian = config.read_text()
         with opened(Arm.LULL) as tree:
-            run(merge_command(tree, tmp_path, (*ours, name)), tree)
-            make(tmp_path, "ARCH=x86_64", "olddefconfig", tree=tree)
-        debian, result = config.read_text(), (tmp_path / ".config").read_text()
+            obj = tried(tree)
+            (obj / ".config").write_text(debian)
+            run(merge_command(tree, obj, (*ours, name)), tree)
+            make(obj, "ARCH=x86_64", "olddefconfig")
+            result = (obj / ".config").read_text()
         check_config([*texts, (name.name, name.read_text())], result)
         assert parse_config(result)["CONFIG_LULL_ZFREE"] == "y"
         assert "CONFIG_LULL_COMPARE=y" not in result

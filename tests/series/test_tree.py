@@ -33,6 +33,7 @@ from tests.kernel_trees import (
     make,
     opened,
     run,
+    tried,
 )
 from tests.series.made import am, checkout, contents, patch, put
 
@@ -189,13 +190,12 @@ def test_the_fragment_beside_them_is_what_they_need(
         beside.write_text(fragment(ALL, entries(ROOT)))
         stock = gather(ROOT, BASE, Arm.STOCK).fragments
         with opened(Arm.LULL) as tree:
-            obj = tmp_path / "obj"
-            obj.mkdir()
-            make(obj, "allnoconfig", tree=tree)
+            obj = tried(tree)
+            make(obj, "allnoconfig")
             run(merge_command(tree, obj, [*stock, beside]), tree)
-            assert "LULL" not in make(obj, "listnewconfig", tree=tree)
-            make(obj, "olddefconfig", tree=tree)
-        config = (obj / ".config").read_text()
+            assert "LULL" not in make(obj, "listnewconfig")
+            make(obj, "olddefconfig")
+            config = (obj / ".config").read_text()
         check_config([(beside.name, beside.read_text())], config)
 
 
