@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "crew.h"
+#include "fair_server.h"
 #include "knob.h"
 #include "perturb.h"
 #include "unrest.h"
@@ -131,6 +132,8 @@ static int unrest_start_swap(void)
 
 static int unrest_start_cpus(void)
 {
+	if (fair_server_off() < 0)
+		return -1;
 	/* For the journal, which puts it back, and to see that it can be done. */
 	if (knob_write(UNREST_CPU, "0") < 0 || knob_write(UNREST_CPU, "1") < 0)
 		return -1;

@@ -42,8 +42,8 @@
 /* LULL_ZFREE_BATCH. */
 #define GROUP_SLOTS 64
 #define HUGE_BYTES ((size_t)8 << 20)
-/* Without a page read back in that time something hangs. */
-#define STUCK_MS 60000
+/* Without a page read back in that time something hangs, on whatever host. */
+#define STUCK_MS 300000
 /* A worker has two areas at a time, and the caches of swap slots hold some. */
 #define ROOM_MB(workers, spare) ((workers) * 2 * WORKER_MB + (spare))
 

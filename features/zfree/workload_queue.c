@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "dense.h"
+#include "fair_server.h"
 #include "inject.h"
 #include "job.h"
 #include "knob.h"
@@ -117,7 +118,7 @@ static int on_offline(const struct job_case *c)
 {
 	uint64_t waited;
 
-	if (pin_cpu(CPU) < 0 || keep_away() < 0 || cycle(100) < 0)
+	if (fair_server_off() < 0 || pin_cpu(CPU) < 0 || keep_away() < 0 || cycle(100) < 0)
 		return -1;
 	waited = waiting();
 	if (pin_cpu(0) < 0 || knob_write(CPU_ONLINE, "0") < 0)
@@ -204,7 +205,7 @@ static int on_zswap_limit(const struct job_case *c)
 	uint64_t waited, taken;
 	char text[160];
 
-	if (!freed || !anew || !rest || pin_cpu(CPU) < 0 || dense_start() < 0 ||
+	if (!freed || !anew || !rest || fair_server_off() < 0 || pin_cpu(CPU) < 0 || dense_start() < 0 ||
 	    keep_away() < 0 || dense_out(freed, FREED_PAGES, REST_PAGES) < 0 ||
 	    fill_zswap(rest, &full) < 0)
 		return -1;

@@ -13,7 +13,7 @@ import random
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -21,6 +21,7 @@ import pytest
 
 from lull.doctor.bundle import Bundle, read_bundle
 from lull.doctor.collect import load_folder
+from tests.waiting import until
 
 KNOBS = {
     "sys/power/pm_test": "[none] core processors platform devices freezer",
@@ -122,7 +123,7 @@ class Halfway:
         os.mkfifo(self.delay)
         self.main = subprocess.Popen(words(collector, root, out, *FREEZER))
         self.delay.write_text("5\n")
-        wait_for(lambda: self.noted("pm_test_delay\t5\n"))
+        until("it notes the change", lambda: self.noted("pm_test_delay\t5\n"))
         # The watcher, and the one that reads files.
         self.children = children(self.main.pid)
 
@@ -151,17 +152,10 @@ class Halfway:
             return len(found) >= size
 
         try:
-            wait_for(some)
+            until("there is some of it", some)
         finally:
             os.close(pipe)
         return found.decode()
-
-
-def wait_for(there: Callable[[], bool]) -> None:
-    end = time.monotonic() + 20
-    while not there():
-        assert time.monotonic() < end
-        time.sleep(0.001)
 
 
 @pytest.fixture

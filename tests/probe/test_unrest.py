@@ -28,6 +28,19 @@ def test_a_verdict_says_what_was_met(trial: Trial, online: Path) -> None:
     assert online.read_text() == "1"
 
 
+def test_the_server_of_fair_tasks_is_off_before_a_cpu_goes(
+    trial: Trial, online: Path, tmp_path: Path
+) -> None:
+    """Of 6.12 it warns when its CPU goes, if it had stopped by itself."""
+    runtime = tmp_path / "sys/kernel/debug/sched/fair_server/cpu0/runtime"
+    runtime.parent.mkdir(parents=True)
+    runtime.write_text("50000000\n")
+    trial("unrest beside", "stock", ops="1")
+    assert runtime.read_text() == "50000000\n"
+    trial("unrest beside", "stock", cpus="1", ops="1")
+    assert runtime.read_text().rstrip() == "0"
+
+
 def test_who_met_too_little_has_no_verdict(trial: Trial, online: Path) -> None:
     lines = trial("unrest beside", "stock", cpus="1", ops="1")
     (error,) = (line for line in lines if line["t"] == "error")
