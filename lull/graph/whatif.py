@@ -71,8 +71,11 @@ def rules_of(header: Header) -> KernelRules:
     to 5.3, as recordings show), but for the time between two changes: the walk
     starts them in 6.8 and 6.9 and in 6.1 and 6.6 since that was fixed there
     ("PM: sleep: Fix possible deadlocks in core system-wide PM code").
+
+    Of Lull's modes ``stock`` is what the kernel does itself, and so whatever
+    its version has; the others are the same on every kernel.
     """
-    if header.rules in list(Rules):
+    if header.rules in list(Rules) and header.rules != Rules.STOCK:
         return KernelRules(Rules(header.rules))
     found = re.match(r"(\d{1,3})\.(\d{1,3})(?:\.(\d{1,5}))?", header.kernel)
     if found is None:

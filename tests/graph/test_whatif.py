@@ -45,6 +45,13 @@ def test_a_version_stands_for_rules(kernel: str, rules: Rules, upfront: bool) ->
 
 def test_what_the_recording_says_of_its_rules_comes_first() -> None:
     assert rules_of(Header("6.12.117", rules="lull")).rules is Rules.LULL
+    assert rules_of(Header("7.3.4", rules="parents")).rules is Rules.PARENTS
+
+
+def test_stock_is_what_the_version_has() -> None:
+    assert rules_of(Header("7.3.4", rules="stock")).rules is Rules.LINKS
+    before = rules_of(Header("6.1.170", rules="stock"))
+    assert before == KernelRules(Rules.STOCK, upfront=False)
 
 
 @pytest.mark.parametrize("kernel", ["", "linux", "x.y"])
