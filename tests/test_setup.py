@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -38,17 +39,24 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def started(checkout: Path, *words: str) -> subprocess.Popen[str]:
+    path = f"{checkout / 'bin'}:{os.environ['PATH']}"
+    return subprocess.Popen(
+        [checkout / "scripts/setup", *words],
+        env={**os.environ, "PATH": path, "LOG": str(checkout / "log")},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
 def setup(checkout: Path, *words: str) -> str:
     """What it has installed."""
     log = checkout / "log"
     log.write_text("")
-    path = f"{checkout / 'bin'}:{os.environ['PATH']}"
-    subprocess.run(
-        [checkout / "scripts/setup", *words],
-        env={**os.environ, "PATH": path, "LOG": str(log)},
-        check=True,
-        capture_output=True,
-    )
+    process = started(checkout, *words)
+    _, said = process.communicate()
+    assert process.returncode == 0, said
     return log.read_text()
 
 
@@ -68,3 +76,16 @@ def test_what_is_there_is_not_installed_again(checkout: Path) -> None:
     assert setup(checkout) == ""
     (checkout / "pyproject.toml").write_text("changed")
     assert ".[test]" in setup(checkout)
+
+
+def test_of_two_at_once_the_second_finds_what_the_first_has_made(
+    checkout: Path,
+) -> None:
+    with (checkout / "scripts/setup").open() as script:
+        fcntl.flock(script, fcntl.LOCK_EX)
+        second = started(checkout)
+        assert second.stderr is not None
+        assert "waiting for another set-up" in second.stderr.readline()
+        assert second.poll() is None
+    second.communicate()
+    assert second.returncode == 0

@@ -29,13 +29,15 @@ def _wrapped(text: str, first: str, rest: str) -> list[str]:
 def overview(features: Sequence[Feature], bases: Sequence[Base]) -> str:
     """All features by name, with the names of what each has, on one screen.
 
-    Of one base each is as it is there, or why it is not.
+    Of one base each is as it is there, with what the kernel has of it itself, or why
+    it is not.
     """
     lines = []
     for one in features:
-        feature, why = one, ""
+        feature, why, native = one, "", ""
         if len(bases) == 1:
             feature, why = on_base(one, bases[0]), why_absent(one, bases[0])
+            native = bases[0].native.get(one.name, "")
         if why:
             text = f"{one.name}: not on {bases[0].name}: {why}"
             lines += _wrapped(text, "", "  ")
@@ -45,6 +47,8 @@ def overview(features: Sequence[Feature], bases: Sequence[Base]) -> str:
             *_wrapped(f"modes: {' '.join(feature.mode_names)}", "  ", "    "),
             *_wrapped(f"workloads: {' '.join(feature.workloads)}", "  ", "    "),
         ]
+        if native:
+            lines += _wrapped(f"in {bases[0].name} itself: {native}", "  ", "    ")
     lines += [
         f"bases: {', '.join(base.name for base in bases)}",
         f"clocks: {', '.join(Clock)}",

@@ -62,7 +62,7 @@ def check_command(
     print(
         report.model_dump_json(indent=2)
         if as_json
-        else render(report, files.version, before.version if before else None)
+        else render(report, base, files.version, before.version if before else None)
     )
     _judge(report, files)
 

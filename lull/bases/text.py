@@ -10,8 +10,9 @@ from lull.bases.check import Fate, File, Hook, Report
 WIDTH = 80
 
 
-def render(report: Report, version: str, before: str | None) -> str:
-    """``version`` is the tree's, ``before`` that of the base's own sources."""
+def render(report: Report, base: str, version: str, before: str | None) -> str:
+    """Of the hooks of ``base``; ``version`` is the tree's, ``before`` that of the
+    base's own sources."""
     against = f", beside {before}" if before else ""
     lines = [f"{version}{against}: {_counts(report)}", ""]
     for hook in report.hooks:
@@ -19,7 +20,7 @@ def render(report: Report, version: str, before: str | None) -> str:
     lines += [f"conflicts  {path} is there already" for path in report.taken]
     if report.changed:
         lines += ["", *_wrapped("Hooked files that changed: ", report.changed)]
-    lines += ["", _verdict(report)]
+    lines += ["", _verdict(report, base)]
     return "\n".join(lines)
 
 
@@ -65,9 +66,9 @@ def _wrapped(head: str, names: tuple[str, ...]) -> list[str]:
     )
 
 
-def _verdict(report: Report) -> str:
+def _verdict(report: Report, base: str) -> str:
     if not report.ok:
         return "Not as it is: mend the hooks that conflict, in their order."
     if report.changed:
-        return "All apply. Read what changed around them, then: make proof"
+        return f"All apply. Read what changed around them, then: make proof BASE={base}"
     return "All apply, and no hooked file changed."

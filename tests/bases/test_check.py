@@ -78,7 +78,7 @@ def test_a_conflict_hides_nobody_behind_it() -> None:
     assert report.hooks[0].files[0].after == ""
     assert report.hooks[2].files[0].after == "thaw/1"
     assert not report.ok
-    said = render(report, "6.12.130", "6.12.117")
+    said = render(report, "6.12", "6.12.130", "6.12.117")
     assert "1 moved, 2 conflict" in said
     assert "these lines are not in the file" in " ".join(said.split())
     assert "line 3" in said  # what it looked for
@@ -91,7 +91,8 @@ def test_what_changed_around_a_hook_is_named() -> None:
     )
     assert report.ok
     assert report.changed == ("mm/a.c",)
-    assert "Read what changed" in render(report, "6.12.130", "6.12.117")
+    said = render(report, "6.12", "6.12.130", "6.12.117")
+    assert "Read what changed" in said and "make proof BASE=6.12" in said
 
 
 def test_a_file_that_is_gone_and_one_that_came() -> None:
@@ -113,7 +114,7 @@ def test_no_line_is_wider_than_a_screen() -> None:
     report = check([("devices/0001-a-long-name", hook(3, 3, deep))], {}, nowhere)
     wide = [
         line
-        for line in render(report, "6.12.130", None).splitlines()
+        for line in render(report, "6.12", "6.12.130", None).splitlines()
         if len(line) > WIDTH
     ]
     assert not wide
