@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from lull.doctor import estimates
 from lull.doctor.model import Estimate, Finding
+from lull.doctor.own import why_absent, why_less
+from lull.doctor.read_recording import Recorded
 from lull.doctor.seen import Seen
 
 FEATURES = ("freeze", "thaw", "devices", "attach", "zfree")
@@ -29,10 +31,18 @@ def gains(seen: Seen) -> tuple[Estimate, ...]:
 
 def _devices(seen: Seen) -> Estimate:
     """A recording of this machine is better than those of others."""
+    best = _recorded(seen)
+    if best is not None:
+        return estimates.recorded(best)
+    return estimates.devices(seen.times.get("devices"))
+
+
+def _recorded(seen: Seen) -> Recorded | None:
+    """The first recording that says what Lull would save."""
     for each in seen.measured.suspends:
         if each.recorded is not None and each.recorded.saved_ms is not None:
-            return estimates.recorded(each.recorded)
-    return estimates.devices(seen.times.get("devices"))
+            return each.recorded
+    return None
 
 
 def _zfree(seen: Seen) -> Estimate:
@@ -44,10 +54,19 @@ def _zfree(seen: Seen) -> Estimate:
 
 
 def settled(seen: Seen, estimate: Estimate) -> Estimate:
-    """The estimate; of a feature that is on, none: what was seen is with it."""
-    if seen.lull.get(estimate.feature) != "lull":
-        return estimate
-    return Estimate(feature=estimate.feature, why_not="it is on here")
+    """The estimate; of a feature that is on, none: what was seen is with it. Nor where
+    the kernel is not as the one that the lab's figures are of."""
+    name = estimate.feature
+    if seen.lull.get(name) == "lull":
+        return Estimate(feature=name, why_not="it is on here")
+    kernel = seen.manifest.kernel
+    if why := why_absent(kernel, name):
+        return Estimate(feature=name, why_not=why)
+    # A recording is told by the rules of the kernel that it is of.
+    told = name == "devices" and _recorded(seen) is not None
+    if not told and estimate.saved_ms and (why := why_less(kernel, name)):
+        return Estimate(feature=name, of_ms=estimate.of_ms, why_not=why)
+    return estimate
 
 
 def with_gains(seen: Seen, finding: Finding) -> Finding:

@@ -348,6 +348,31 @@ def test_what_is_on_is_not_promised_again() -> None:
     assert estimate.saved_ms is None and estimate.why_not == "it is on here"
 
 
+@pytest.mark.parametrize(
+    ("kernel", "why"),
+    [
+        ("6.12.41-amd64", ""),
+        ("6.121.0", ""),
+        ("5.10.0-32-amd64", ""),
+        ("7.3.4+deb13-amd64", "7.3 has of it itself: an object's class"),
+    ],
+)
+def test_what_a_kernel_has_itself_is_not_promised(kernel: str, why: str) -> None:
+    manifest = texts.MANIFEST.replace("6.12.41-amd64", kernel)
+    report = judge(texts.bundle(manifest=manifest, **swapped(256 << 10)))
+    (estimate,) = report.findings[0].estimates
+    for each in (report.gains[-1], estimate):
+        assert each.feature == "zfree"
+        assert (each.saved_ms is None) == bool(why) and why in each.why_not
+
+
+def test_what_a_kernel_cannot_have_is_not_promised() -> None:
+    manifest = texts.MANIFEST.replace("6.12.41-amd64", "6.1.0-42-amd64")
+    found = judge(texts.bundle(manifest=manifest, log=texts.LOG)).gains
+    (absent,) = (each for each in found if each.why_not.startswith("not on 6.1: "))
+    assert absent.feature == "thaw"
+
+
 def test_lull_in_stock_is_told_how() -> None:
     lull = "== /sys/module/lull/parameters/freeze\nstock\n"
     (finding,) = found(lull=lull)
