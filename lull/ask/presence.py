@@ -104,9 +104,16 @@ def why_not_tried(names: Collection[str], base: Base, root: Path | None = None) 
     return ""
 
 
+def switch_of(native: str) -> str:
+    """The switch of the kernel's own that gives what it has by itself; "" where it
+    just has it."""
+    found = _SWITCH.match(native)
+    return found[1] if found else ""
+
+
 def own_switch(asked: Feature, base: Base) -> str:
     """The parameter of a feature's workloads that switches on what a base has of it
     by itself; empty where there is none."""
-    found = _SWITCH.match(base.native.get(asked.name, ""))
+    found = switch_of(base.native.get(asked.name, ""))
     params = {name for workload in asked.workloads.values() for name in workload.params}
-    return found[1] if found and found[1] in params else ""
+    return found if found in params else ""

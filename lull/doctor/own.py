@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from lull.ask.presence import switch_of
 from lull.kernels.bases import DEFAULT_BASE, Base, base_names, load_base
 
 
@@ -29,11 +30,11 @@ def why_absent(release: str, feature: str) -> str:
 
 def why_less(release: str, feature: str) -> str:
     """What the kernel of a release has of a feature itself, and the one that the lab's
-    costs are of has not, or "". A switch of its own (before a colon) need not be on."""
+    costs are of has not, or "". A switch of its own need not be on."""
     base = _base(release)
     native = base.native.get(feature, "") if base else ""
     measured = _bases()[DEFAULT_BASE].native.get(feature)
-    if base is None or not native or ": " in native or native == measured:
+    if base is None or not native or switch_of(native) or native == measured:
         return ""
     return (
         f"{base.name} has of it itself: {native}; what is left there:"

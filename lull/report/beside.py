@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from lull.ask.job import STOCK
+from lull.ask.presence import switch_of
 from lull.model import LULL, Clock, Feature, Headline
 from lull.report import stats
 from lull.report.answer import rows_of
@@ -16,6 +17,10 @@ from lull.report.compare import Run, values_of_row
 from lull.report.table import plain, quantity, ratio, wrap
 
 _MODES = (STOCK, LULL)
+
+#: So near to its own stock a kernel with Lull has nothing left to win, if it has a
+#: part of the feature itself.
+_NOTHING = 0.01
 
 
 @dataclass(frozen=True)
@@ -31,13 +36,15 @@ class BaseRuns:
 
 @dataclass(frozen=True)
 class Line:
-    """A kernel in a mode; ``found`` is to the first base's stock, None for itself."""
+    """A kernel in a mode; ``found`` is to the first base's stock, None for itself;
+    ``note`` is what the kernel's own part in it does to the figure."""
 
     base: str
     mode: str
     unit: str
     median: float
     found: stats.Comparison | None
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -91,7 +98,17 @@ def _lines(
                 found = stats.compare_groups(values, first)
             else:
                 return
-            yield Line(kernel.base, mode, row.unit, row.median, found)
+            native = kernel.native.get(feature.name, "")
+            has = native and not switch_of(native)
+            note = _note(mode, row.ratio) if has else ""
+            yield Line(kernel.base, mode, row.unit, row.median, found, note)
+
+
+def _note(mode: str, own: float | None) -> str:
+    """Of a kernel that has a part of it itself; ``own`` is to its own stock."""
+    if mode == STOCK:
+        return "*"
+    return "as its stock" if own and abs(own - 1) <= _NOTHING else ""
 
 
 def _remarks(kernels: Sequence[BaseRuns], name: str) -> Iterator[str]:
@@ -114,7 +131,7 @@ def render(
     empty lines go first, then remarks, then systems, which are counted.
     """
     found = blocks(kernels, features)
-    head = list(_head(kernels))
+    head = list(_head(kernels, found))
     foot = [
         "Whole tables (table.txt), and every sample:",
         *(f"  {folder}" for folder in folders),
@@ -145,12 +162,14 @@ def render(
     return plain("\n".join([*head, *body, "", *foot]))
 
 
-def _head(kernels: Sequence[BaseRuns]) -> Iterator[str]:
+def _head(kernels: Sequence[BaseRuns], found: Sequence[Block]) -> Iterator[str]:
     runs = [run for kernel in kernels for run in kernel.runs]
     names = dict.fromkeys(run.summary.kernel for run in runs)
     text = f"Linux {' and '.join(names)}, each as it is (stock) and with Lull: medians,"
     text += f" and the ratio to stock {kernels[0].base} with its 95% interval; ~: no"
     text += " difference shown."
+    if any(line.note == "*" for block in found for line in block.lines):
+        text += " *: with what that kernel has of it itself (lull list --base)."
     yield from wrap(text, width=WIDTH)
 
 
@@ -165,8 +184,8 @@ def _block(block: Block, remarks: bool) -> Iterator[str]:
 
 
 def _against(line: Line) -> str:
-    found = line.found
-    if found is None:
-        return ""
-    mark = "" if found.significant else " ~"
-    return f"{ratio(found.ratio):>7} {interval(found.ci95)}{mark}"
+    found, text = line.found, ""
+    if found is not None:
+        mark = "" if found.significant else " ~"
+        text = f"{ratio(found.ratio):>7} {interval(found.ci95)}{mark}"
+    return f"{text:<27} {line.note}" if line.note else text

@@ -19,9 +19,10 @@ def kernel(
     native: Mapping[str, str] = NONE,
     absent: Mapping[str, str] = NONE,
     there: bool = True,
+    cost: Mapping[str, float] = synthetic.COST,
 ) -> BaseRuns:
     """A base on which ``walk`` was measured, or nothing was."""
-    samples = tuple(synthetic.samples()) if there else ()
+    samples = tuple(synthetic.samples(cost=cost, noise=0)) if there else ()
     meta = synthetic.meta(base=base, kernel=f"{base}.1")
     summary = summarise([synthetic.feature()], samples, meta)
     return BaseRuns(base, (Run(base, summary, samples),), absent, native)
@@ -36,6 +37,32 @@ def test_what_a_kernel_has_itself_stands_below_its_figures() -> None:
     text = told(kernel("6.12"), kernel("7.3", native={"walk": "it walks by itself"}))
     assert "\n  7.3 stock" in text
     assert "\n  in 7.3 itself: it walks by itself\n" in text
+
+
+def test_its_figures_are_marked() -> None:
+    native = {"walk": "it walks by itself"}
+    text = told(kernel("6.12"), kernel("7.3", native=native))
+    assert "(lull list --base)" in text
+    marked = [line for line in text.splitlines() if line.endswith(" *")]
+    assert len(marked) == 1 and marked[0].startswith("  7.3 stock")
+    # Not where a switch of the kernel's own gives it, which need not be on.
+    native = {"walk": "fast: it walks by itself"}
+    text = told(kernel("6.12"), kernel("7.3", native=native))
+    assert " *" not in text and "(lull list --base)" not in text
+
+
+def test_where_nothing_is_left_to_win_it_says_so() -> None:
+    native = {"walk": "it walks by itself"}
+    alike = {**synthetic.COST, "lull": synthetic.COST["stock"]}
+    text = told(kernel("6.12"), kernel("7.3", native=native, cost=alike))
+    assert text_of(text, "7.3 lull").endswith("as its stock")
+    text = told(kernel("6.12"), kernel("7.3", native=native))
+    assert "as its stock" not in text
+    assert "as its stock" not in told(kernel("6.12"), kernel("7.3", cost=alike))
+
+
+def text_of(text: str, name: str) -> str:
+    return next(ln for ln in text.splitlines() if ln.startswith(f"  {name}"))
 
 
 def test_it_goes_after_empty_lines() -> None:
