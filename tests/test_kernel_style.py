@@ -82,13 +82,15 @@ def sparse(obj: Path, *targets: str) -> str:
 @pytest.mark.parametrize(
     "arm", [Arm.DEBUG, pytest.param(Arm.LULL, marks=pytest.mark.proof)]
 )
-def test_sparse_finds_nothing_in_our_files(arm: Arm, stamp: Stamps) -> None:
-    parts = {**kernel_parts(arm, ME), "sparse": run(["sparse", "--version"], ROOT)}
+def test_sparse_finds_nothing_in_our_files(base: str, arm: Arm, stamp: Stamps) -> None:
+    version = run(["sparse", "--version"], ROOT)
+    parts = {**kernel_parts(arm, ME, base=base), "sparse": version}
     with stamp(parts) as new:
         if not new:
             return
-        with opened(arm) as tree:
-            out = sparse(configure(tree, arm), "-j2", OURS, *hooked())
+        with opened(arm, base) as tree:
+            obj = configure(tree, arm, base=base)
+            out = sparse(obj, "-j2", OURS, *hooked(base))
         assert "CHECK" in out
         ours = [
             line

@@ -17,7 +17,7 @@ from lull.kernels.config import check_config, merge_command, parse_config
 from lull.kernels.source import fetch
 from lull.model import Arm
 from lull.proof.stamps import Stamps
-from tests.kernel_trees import BASE, kernel_parts, make, opened, run, tried
+from tests.kernel_trees import kernel_parts, make, opened, run, tried
 
 pytestmark = [pytest.mark.vm, pytest.mark.seconds(40)]
 
@@ -33,20 +33,21 @@ FOLLOWS = re.compile(
 
 @pytest.mark.parametrize("flavour", Flavour)
 def test_all_that_was_asked_for_came_and_nothing_else_went(
-    flavour: Flavour, tmp_path: Path, stamp: Stamps
+    base: str, flavour: Flavour, tmp_path: Path, stamp: Stamps
 ) -> None:
     ours = fragments(repo_root())
     texts = [(path.name, path.read_text("utf-8")) for path in ours]
-    parts = kernel_parts(Arm.LULL, ME) | {"asked": digest(*(t for _, t in texts))}
+    parts = kernel_parts(Arm.LULL, ME, base=base)
+    parts |= {"asked": digest(*(t for _, t in texts))}
     with stamp(parts) as new:
         if not new:
             return
-        base, cache = load_base(BASE), Cache()
-        config = fetch_config(base, fetch(base, cache), flavour, cache)
+        which, cache = load_base(base), Cache()
+        config = fetch_config(which, fetch(which, cache), flavour, cache)
         name = tmp_path / "identity.config"
         name.write_text(identity(flavour))
         debian = config.read_text()
-        with opened(Arm.LULL) as tree:
+        with opened(Arm.LULL, base) as tree:
             obj = tried(tree)
             (obj / ".config").write_text(debian)
             run(merge_command(tree, obj, (*ours, name)), tree)
