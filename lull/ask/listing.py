@@ -29,28 +29,29 @@ def _wrapped(text: str, first: str, rest: str) -> list[str]:
 def overview(features: Sequence[Feature], bases: Sequence[Base]) -> str:
     """All features by name, with the names of what each has, on one screen.
 
-    Of one base each is as it is there, with what the kernel has of it itself, or why
-    it is not.
+    Of one base each is as it is there, or why it is not; a star is at those of which
+    the kernel has a part itself.
     """
     lines = []
     for one in features:
-        feature, why, native = one, "", ""
+        feature, why, star = one, "", ""
         if len(bases) == 1:
             feature, why = on_base(one, bases[0]), why_absent(one, bases[0])
-            native = bases[0].native.get(one.name, "")
+            star = "* " if one.name in bases[0].native else ""
         if why:
             text = f"{one.name}: not on {bases[0].name}: {why}"
             lines += _wrapped(text, "", "  ")
             continue
         lines += [
-            f"{feature.name}: {feature.title}",
+            f"{star}{feature.name}: {feature.title}",
             *_wrapped(f"modes: {' '.join(feature.mode_names)}", "  ", "    "),
             *_wrapped(f"workloads: {' '.join(feature.workloads)}", "  ", "    "),
         ]
-        if native:
-            lines += _wrapped(f"in {bases[0].name} itself: {native}", "  ", "    ")
+    own = ""
+    if any(line.startswith("* ") for line in lines):
+        own = f" (*: {bases[0].name} has a part of it itself)"
     lines += [
-        f"bases: {', '.join(base.name for base in bases)}",
+        f"bases: {', '.join(base.name for base in bases)}{own}",
         f"clocks: {', '.join(Clock)}",
         "All of one, with what each is and its parameters: lull list NAME",
     ]
