@@ -55,6 +55,11 @@ def hooked(base: str = BASE) -> tuple[str, ...]:
     return tuple(sorted(name for name in objects if not name.startswith(OURS)))
 
 
+def features_of(base: str) -> tuple[str, ...]:
+    """The features that are on a base."""
+    return gather(repo_root(), base, Arm.LULL).features
+
+
 def kernel_parts(arm: Arm, *tests: str, base: str = BASE) -> dict[str, str]:
     """What a test that compiles or reads all of an arm's files depends on."""
     root = repo_root()

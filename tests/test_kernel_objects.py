@@ -21,6 +21,7 @@ from tests.kernel_trees import (
     BASE,
     OURS,
     configure,
+    features_of,
     had,
     hooked,
     kernel_parts,
@@ -70,10 +71,6 @@ def test_hooks_of_other_bases_apply_and_compile(base: str, stamp: Stamps) -> Non
             assert there == set(inputs.features)
             if "freeze" in there:
                 assert "lull_freeze_pass" in symbols(ours / "freeze/freeze.o")
-
-
-def features_of(base: str) -> tuple[str, ...]:
-    return gather(repo_root(), base, Arm.LULL).features
 
 
 def on_base(base: str, feature: str) -> None:
@@ -192,9 +189,7 @@ def test_each_feature_and_all_can_be_left_out(base: str, stamp: Stamps) -> None:
                 assert len(left) >= len(features) - 1
                 there = {path.parent.name for path in members(obj / OURS)}
                 assert feature not in there and len(there) >= len(features) - 1
-        with compiled("# CONFIG_LULL is not set", *hooked(base), base=base) as (
-            obj,
-            config,
-        ):
+        extra = "# CONFIG_LULL is not set"
+        with compiled(extra, *hooked(base), base=base) as (obj, config):
             assert config.get("CONFIG_LULL") != "y"
             assert "zs_free_bulk" not in symbols(obj / "mm/zsmalloc.o")

@@ -81,8 +81,8 @@ def test_what_is_there_is_not_installed_again(checkout: Path) -> None:
 def test_of_two_at_once_the_second_finds_what_the_first_has_made(
     checkout: Path,
 ) -> None:
-    with (checkout / "scripts/setup").open() as script:
-        fcntl.flock(script, fcntl.LOCK_EX)
+    with (checkout / ".setup.lock").open("w") as first:
+        fcntl.flock(first, fcntl.LOCK_EX)
         second = started(checkout)
         assert second.stderr is not None
         assert "waiting for another set-up" in second.stderr.readline()

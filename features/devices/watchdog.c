@@ -24,6 +24,13 @@ int watchdog_start(int seconds)
 	return 0;
 }
 
+int watchdog_feed(void)
+{
+	if (watchdog >= 0 && write(watchdog, "", 1) != 1)
+		return fail(STATUS_FAILED, WATCHDOG, "%s", strerror(errno));
+	return 0;
+}
+
 void watchdog_stop(void)
 {
 	if (watchdog < 0)

@@ -8,6 +8,8 @@
 
 /* So many seconds until it does; 0: it does not. Fails where there is none. */
 int watchdog_start(int seconds);
+/* The seconds begin anew. */
+int watchdog_feed(void);
 void watchdog_stop(void);
 
 #endif

@@ -67,7 +67,7 @@ static int blocked_round(const struct job_case *c, const char *mode, struct samp
 	char text[200];
 
 	(void)s;
-	if (tree_clear() < 0 || cycle_run(&tree, &cycle) < 0)
+	if (watchdog_feed() < 0 || tree_clear() < 0 || cycle_run(&tree, &cycle) < 0)
 		return -1;
 	verify_whole(&tree, &f);
 	snprintf(text, sizeof(text),
@@ -90,7 +90,7 @@ static const struct workload_param blocked_params[] = {
 	{ "hop", "0" },
 	/* For how long the walk does not come: on a slow host workers take longer. */
 	{ "last_us", "1000000" },
-	{ "limit", "0" }, /* seconds for all modes, then a panic; 0: none */
+	{ "limit", "0" }, /* seconds for each mode, then a panic; 0: none */
 	{ 0 },
 };
 

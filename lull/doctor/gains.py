@@ -63,7 +63,8 @@ def settled(seen: Seen, estimate: Estimate) -> Estimate:
     if why := why_absent(kernel, name):
         return Estimate(feature=name, why_not=why)
     # A recording is told by the rules of the kernel that it is of.
-    told = name == "devices" and _recorded(seen) is not None
+    best = _recorded(seen)
+    told = best is not None and estimate == estimates.recorded(best)
     if not told and estimate.saved_ms and (why := why_less(kernel, name)):
         return Estimate(feature=name, of_ms=estimate.of_ms, why_not=why)
     return estimate

@@ -3,40 +3,46 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 
 from lull.ask.presence import switch_of
+from lull.doctor.waits import release
+from lull.graph.recording import Header
+from lull.graph.whatif import rules_of
 from lull.kernels.bases import DEFAULT_BASE, Base, base_names, load_base
+from lull.trees.schedule import Rules
 
 
 @cache
-def _bases() -> dict[str, Base]:
-    return {name: load_base(name) for name in base_names()}
+def _bases() -> dict[tuple[int, int], Base]:
+    return {release(name): load_base(name) for name in base_names()}
 
 
-def _base(release: str) -> Base | None:
-    """The base of a release; None where Lull has none."""
-    found = re.match(r"\d+\.\d+(?!\d)", release)
-    return _bases().get(found[0]) if found else None
-
-
-def why_absent(release: str, feature: str) -> str:
+def why_absent(kernel: str, feature: str) -> str:
     """Why the kernel of a release cannot have a feature, or ""."""
-    base = _base(release)
+    base = _bases().get(release(kernel))
     reason = base.absent.get(feature) if base else None
     return f"not on {base.name}: {reason}" if base and reason else ""
 
 
-def why_less(release: str, feature: str) -> str:
+def why_less(kernel: str, feature: str) -> str:
     """What the kernel of a release has of a feature itself, and the one that the lab's
     costs are of has not, or "". A switch of its own need not be on."""
-    base = _base(release)
-    native = base.native.get(feature, "") if base else ""
-    measured = _bases()[DEFAULT_BASE].native.get(feature)
-    if base is None or not native or switch_of(native) or native == measured:
+    base = _bases().get(release(kernel))
+    if base is None:
+        return _early(kernel) if feature == "devices" else ""
+    native = base.native.get(feature, "")
+    measured = _bases()[release(DEFAULT_BASE)].native.get(feature)
+    if not native or switch_of(native) or native == measured:
         return ""
     return (
         f"{base.name} has of it itself: {native}; what is left there:"
         f" lull run {feature} --base {base.name}"
     )
+
+
+def _early(kernel: str) -> str:
+    """Of kernels between bases as much as the graph's model knows."""
+    if rules_of(Header(kernel)).rules is Rules.STOCK:
+        return ""
+    return "this kernel starts devices early itself: --measure devices has what is left"

@@ -7,6 +7,7 @@ import shlex
 
 from lull.doctor import estimates
 from lull.doctor.model import Finding, Grade, Remedy
+from lull.doctor.own import why_less
 from lull.doctor.read_mounts import Mount
 from lull.doctor.remedies import remedy, vain
 from lull.doctor.rules_fail import NAMES, names, serving, some
@@ -181,14 +182,18 @@ def _swapped(seen: Seen) -> list[Finding]:
         if not seen.swap.all_zram:
             # What of it is on a disk, or behind zswap, is not said by process.
             low = 0.0
+        # The lab's costs are not of a kernel that has a part of it itself.
+        known = not why_less(seen.manifest.kernel, "zfree")
         found.append(
             Finding(
                 id=f"swap-{task.tgid}",
                 grade=Grade.COSTS,
                 title=f"{task.name} has {mib:,.0f} MiB in compressed swap: when it "
                 "ends, they are freed page by page",
-                cost_ms=high,
-                cost=f"{low:,.0f} to {high:,.0f} ms at its end (by the lab's costs)",
+                cost_ms=high if known else None,
+                cost=f"{low:,.0f} to {high:,.0f} ms at its end (by the lab's costs)"
+                if known
+                else "",
                 evidence=tuple(
                     f"{z.name}: {z.stored >> 20:,} MiB stored in {z.takes >> 20:,}"
                     for z in seen.swap.zrams

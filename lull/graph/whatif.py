@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from lull.errors import UsageError
 from lull.graph.edits import Edit, apply
@@ -25,11 +25,13 @@ TOLERANCE = 0.10
 
 @dataclass(frozen=True)
 class KernelRules:
-    """The rules of a kernel; ``known`` False where its version is not."""
+    """The rules of a kernel; ``known`` False where its version is not. ``stock`` are
+    those of its own code, whatever its mode."""
 
     rules: Rules
     upfront: bool = True
     known: bool = True
+    stock: Rules = field(default=Rules.STOCK, compare=False)
 
 
 @dataclass(frozen=True)
@@ -75,17 +77,29 @@ def rules_of(header: Header) -> KernelRules:
     Of Lull's modes ``stock`` is what the kernel does itself, and so whatever
     its version has; the others are the same on every kernel.
     """
-    if header.rules in list(Rules) and header.rules != Rules.STOCK:
-        return KernelRules(Rules(header.rules))
-    found = re.match(r"(\d{1,3})\.(\d{1,3})(?:\.(\d{1,5}))?", header.kernel)
+    own = _of_version(header.kernel)
+    if header.rules not in list(Rules):
+        return own
+    return _in_mode(own, Rules(header.rules))
+
+
+def _in_mode(kernel: KernelRules, mode: Rules) -> KernelRules:
+    """The same kernel in one of Lull's modes."""
+    if mode is Rules.STOCK:
+        return replace(kernel, rules=kernel.stock)
+    return replace(kernel, rules=mode, known=True)
+
+
+def _of_version(kernel: str) -> KernelRules:
+    found = re.match(r"(\d{1,3})\.(\d{1,3})(?:\.(\d{1,5}))?", kernel)
     if found is None:
         return KernelRules(Rules.STOCK, known=False)
     version = (int(found[1]), int(found[2]))
     patch = int(found[3] or 0)
     if version >= (6, 17):
-        return KernelRules(Rules.LINKS)
+        return KernelRules(Rules.LINKS, stock=Rules.LINKS)
     if version >= (6, 16):
-        return KernelRules(Rules.PARENTS)
+        return KernelRules(Rules.PARENTS, stock=Rules.PARENTS)
     walked = (
         (6, 8) <= version < (6, 10)
         or (version == (6, 1) and patch >= 76)
@@ -163,7 +177,7 @@ def changed(
 ) -> tuple[Tree, KernelRules]:
     """The tree and the rules with the changes. Raises as ``predict`` does."""
     rules, rest = _mode(edits)
-    return apply(tree, rest), KernelRules(rules) if rules else kernel
+    return apply(tree, rest), _in_mode(kernel, rules) if rules else kernel
 
 
 def _us(tree: Tree, phase: Phase, kernel: KernelRules) -> float:

@@ -100,15 +100,17 @@ def _lines(
                 return
             native = kernel.native.get(feature.name, "")
             has = native and not switch_of(native)
-            note = _note(mode, row.ratio) if has else ""
+            note = _note(mode, row.ratio_ci95) if has else ""
             yield Line(kernel.base, mode, row.unit, row.median, found, note)
 
 
-def _note(mode: str, own: float | None) -> str:
-    """Of a kernel that has a part of it itself; ``own`` is to its own stock."""
+def _note(mode: str, own: tuple[float, float] | None) -> str:
+    """Of a kernel that has a part of it itself; ``own`` is the interval of the ratio to
+    its own stock."""
     if mode == STOCK:
         return "*"
-    return "as its stock" if own and abs(own - 1) <= _NOTHING else ""
+    near = own is not None and all(abs(end - 1) <= _NOTHING for end in own)
+    return "as its stock" if near else ""
 
 
 def _remarks(kernels: Sequence[BaseRuns], name: str) -> Iterator[str]:

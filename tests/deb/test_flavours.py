@@ -14,6 +14,7 @@ from lull.host.files import digest, repo_root
 from lull.kernels.bases import load_base
 from lull.kernels.cache import Cache
 from lull.kernels.config import check_config, merge_command, parse_config
+from lull.kernels.inputs import gather
 from lull.kernels.source import fetch
 from lull.model import Arm
 from lull.proof.stamps import Stamps
@@ -53,7 +54,8 @@ def test_all_that_was_asked_for_came_and_nothing_else_went(
             run(merge_command(tree, obj, (*ours, name)), tree)
             make(obj, "ARCH=x86_64", "olddefconfig")
             result = (obj / ".config").read_text()
-        check_config([*texts, (name.name, name.read_text())], result)
+        absent = gather(repo_root(), base, Arm.LULL).absent
+        check_config([*texts, (name.name, name.read_text())], result, absent)
         assert parse_config(result)["CONFIG_LULL_ZFREE"] == "y"
         assert "CONFIG_LULL_COMPARE=y" not in result
         found = differences(debian, result, [text for _, text in texts])

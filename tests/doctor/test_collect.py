@@ -22,6 +22,7 @@ from lull.doctor.collect import build_collector, collect_here, load_folder, unpa
 from lull.doctor.findings import judge
 from lull.doctor.model import Finding, Grade
 from lull.host.files import repo_root
+from lull.vm.timeouts import host_factor
 from tests.doctor import fuse
 from tests.waiting import ended, until
 
@@ -173,7 +174,7 @@ def test_a_file_that_never_answers_hangs_nothing(
     (seen / "stat").write_text(Path("/proc/self/stat").read_text())
     begin = time.monotonic()
     bundle = collect(collector, tmp_path / "c", "--root", str(root))
-    assert time.monotonic() - begin < 60
+    assert time.monotonic() - begin < 15 * host_factor()
     hung = [gap.path for gap in bundle.manifest.gaps if gap.kind == "hung"]
     assert "/sys/power/mem_sleep" in hung and "/proc/7/task/7/stat" in hung
     report = judge(bundle)
@@ -193,8 +194,7 @@ def test_a_step_has_an_end_however_many_hang(collector: Path, tmp_path: Path) ->
     words = ("--root", str(root), "--deadline", "4")
     begin = time.monotonic()
     bundle = collect(collector, tmp_path / "c", *words)
-    # One after the other they would take 3 s each.
-    assert time.monotonic() - begin < 40
+    assert time.monotonic() - begin < 10 * host_factor()
     assert names(bundle)["tasks"] == "late" and "swap" in names(bundle)
     assert any("tasks: not all of it" in x for x in judge(bundle).unseen)
 

@@ -364,6 +364,24 @@ def test_what_a_kernel_has_itself_is_not_promised(kernel: str, why: str) -> None
     for each in (report.gains[-1], estimate):
         assert each.feature == "zfree"
         assert (each.saved_ms is None) == bool(why) and why in each.why_not
+    assert (report.findings[0].cost == "") == bool(why)
+
+
+@pytest.mark.parametrize("kernel", ["6.12.41-amd64", "6.18.3", "7.3.4"])
+def test_devices_that_start_early_are_not_promised_again(kernel: str) -> None:
+    manifest = texts.MANIFEST.replace("6.12.41-amd64", kernel)
+    ways = ["suspend", "late suspend", "noirq suspend"]
+    ways += ["noirq resume", "early resume", "resume"]
+    phases = "".join(
+        f"<6>[  813.000000] PM: {way} of devices complete after 400.000 msecs\n"
+        for way in ways
+    )
+    at = texts.LOG.index("<6>[  813.938000]")
+    log = texts.LOG[:at] + phases + texts.LOG[at:]
+    report = judge(texts.bundle(manifest=manifest, log=log))
+    (gain,) = (each for each in report.gains if each.feature == "devices")
+    early = kernel != "6.12.41-amd64"
+    assert (gain.saved_ms is None) is early and ("itself" in gain.why_not) is early
 
 
 def test_what_a_kernel_cannot_have_is_not_promised() -> None:

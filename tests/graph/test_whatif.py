@@ -8,8 +8,8 @@ from lull.graph.analysis import Analysis, analyse
 from lull.graph.edits import parse
 from lull.graph.ftrace import read
 from lull.graph.recording import Header
-from lull.graph.whatif import KernelRules, Replay, predict, rules_of
-from lull.trees.model import Phase
+from lull.graph.whatif import KernelRules, Replay, changed, predict, rules_of
+from lull.trees.model import Phase, Tree
 from lull.trees.schedule import Rules
 from tests.graph import traces
 from tests.graph.traces import DISK, MAIN, call, phase
@@ -46,6 +46,15 @@ def test_a_version_stands_for_rules(kernel: str, rules: Rules, upfront: bool) ->
 def test_what_the_recording_says_of_its_rules_comes_first() -> None:
     assert rules_of(Header("6.12.117", rules="lull")).rules is Rules.LULL
     assert rules_of(Header("7.3.4", rules="parents")).rules is Rules.PARENTS
+
+
+def test_changed_to_stock_it_is_what_the_version_has() -> None:
+    kernel = rules_of(Header("7.3.4", rules="lull"))
+    tree = Tree(())
+    assert changed(tree, kernel, parse("mode=stock"))[1].rules is Rules.LINKS
+    assert changed(tree, kernel, parse("mode=parents"))[1].rules is Rules.PARENTS
+    before = rules_of(Header("6.1.170", rules="stock"))
+    assert changed(tree, before, parse("mode=stock"))[1] == before
 
 
 def test_stock_is_what_the_version_has() -> None:
