@@ -60,6 +60,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """Agree with the other processes of this run; narrow it to what was named."""
     config.addinivalue_line("markers", "proof: at full size only (make proof)")
     config.addinivalue_line("markers", "seconds(n): about how long it takes")
+    config.addinivalue_line(
+        "markers", f"default_base: of {DEFAULT_BASE} whatever --base says"
+    )
     judging(repo_root())
     # In the workers of pytest-xdist, too: it gives them the words of the command.
     if config.getoption("--feature"):
@@ -76,6 +79,10 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(str(error)) from error
     config.stash[SHARED] = Shared(f"{time.time_ns()}", durations.recall())
     config.pluginmanager.register(session, "lull-session")
+    if config.getoption("--base") != DEFAULT_BASE:
+        session.say(
+            f"left out: guests of Debian and what runs in them, of {DEFAULT_BASE} alone"
+        )
 
 
 def _rooms(names: list[str]) -> list[str]:
@@ -112,15 +119,21 @@ def pytest_collect_file(
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> None:
-    """Leave out what is for another size; the longest first."""
+    """Leave out what is for another size or base; the longest first."""
+    base = load_base(config.getoption("--base"))
     if config.getoption("--size") != Size.PROOF:
-        small = [item for item in items if item.get_closest_marker("proof") is None]
-        left = [item for item in items if item.get_closest_marker("proof")]
-        config.hook.pytest_deselected(items=left)
-        items[:] = small
-    _skip_absent(items, load_base(config.getoption("--base")))
+        _leave_out(config, items, "proof")
+    if base.name != DEFAULT_BASE:
+        _leave_out(config, items, "default_base")
+    _skip_absent(items, base)
     known = config.stash[SHARED].durations
     items.sort(key=lambda item: -durations.expected(item, known))
+
+
+def _leave_out(config: pytest.Config, items: list[pytest.Item], marker: str) -> None:
+    left = [item for item in items if item.get_closest_marker(marker)]
+    config.hook.pytest_deselected(items=left)
+    items[:] = [item for item in items if item.get_closest_marker(marker) is None]
 
 
 def _skip_absent(items: list[pytest.Item], base: Base) -> None:

@@ -326,14 +326,14 @@ def test_depmod_is_found_without_an_administrators_path(
 @pytest.mark.vm
 @pytest.mark.proof
 @pytest.mark.seconds(10)
-def test_cloud_amd64_is_built() -> None:
+def test_cloud_amd64_is_built(base: str) -> None:
     """Debian's own configuration, and each package what it says it is."""
     with PlainProgress(sys.stderr) as progress:
-        found = build("6.12", Flavour.CLOUD, progress)
+        found = build(base, Flavour.CLOUD, progress)
     assert load(found.directory) == found
     assert (
         found.directory.name
-        == packages_dir(Cache(), "6.12-deb-cloud-amd64", found.key).name
+        == packages_dir(Cache(), f"{base}-deb-cloud-amd64", found.key).name
     )
     image, headers = (found.directory / name for name in found.files)
     listed = subprocess.run(

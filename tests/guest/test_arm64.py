@@ -40,6 +40,7 @@ poweroff -f
 """
 
 
+@pytest.mark.default_base
 @pytest.mark.proof
 @pytest.mark.seconds(120)
 def test_a_boot_on_arm64(tmp_path: Path) -> None:

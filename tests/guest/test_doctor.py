@@ -104,6 +104,7 @@ def named_first(image: Image, folder: Path, release: str) -> None:
     assert names["kills"] == ("40" if levels else "0")
 
 
+@pytest.mark.default_base
 @pytest.mark.proof
 @pytest.mark.seconds(900)
 def test_what_is_planted_is_named_first_without_lull(tmp_path: Path) -> None:
@@ -113,6 +114,7 @@ def test_what_is_planted_is_named_first_without_lull(tmp_path: Path) -> None:
     named_first(image, tmp_path / "boot", "-amd64")
 
 
+@pytest.mark.default_base
 @pytest.mark.proof
 @pytest.mark.seconds(4800)
 def test_what_is_planted_is_named_first_with_lull(tmp_path: Path) -> None:
@@ -228,6 +230,7 @@ def free_port() -> int:
         return port
 
 
+@pytest.mark.default_base
 @pytest.mark.proof
 @pytest.mark.seconds(300)
 def test_by_a_real_ssh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,6 +85,7 @@ def test_who_does_not_wake_is_told_again_until_it_does(
     assert guest.words == 3
 
 
+@pytest.mark.default_base
 @pytest.mark.vm
 @pytest.mark.proof
 @pytest.mark.seconds(120)

@@ -347,6 +347,30 @@ def test_what_is_not_on_the_base_is_skipped_and_says_why(
     assert said == [(("f",), DEFAULT_BASE)]
 
 
+def test_what_is_of_the_default_base_alone_is_of_no_other_proof(
+    run: Run, pytester: pytest.Pytester
+) -> None:
+    file = pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.default_base
+        def test_a_guest_of_debian_s():
+            pass
+
+        def test_it(base):
+            pass
+        """
+    )
+    words = ("--size", "proof", file.name)
+    of_default = run(*words)
+    of_default.assert_outcomes(passed=2)
+    assert "left out:" not in of_default.stdout.str()
+    other = run(*words, "--base", "7.3")
+    other.assert_outcomes(passed=1, deselected=1)
+    other.stdout.fnmatch_lines([f"left out: guests of Debian*{DEFAULT_BASE} alone"])
+
+
 def test_what_is_another_users_in_the_cache_is_forgotten_and_said(
     run: Run, guests: Guests, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -27,6 +27,7 @@ dies() {
 """
 
 
+@pytest.mark.default_base
 @pytest.mark.proof
 @pytest.mark.seconds(900)
 def test_one_dies_and_is_named_and_the_other_is_measured(
@@ -56,6 +57,7 @@ def test_one_dies_and_is_named_and_the_other_is_measured(
     assert "crun\t" in (result.folder / "packages.txt").read_text()
 
 
+@pytest.mark.default_base
 @pytest.mark.proof
 @pytest.mark.seconds(4800)
 def test_each_is_measured_in_all_its_modes(tmp_path: Path) -> None:

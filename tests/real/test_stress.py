@@ -257,6 +257,7 @@ SHORT = (
 )
 
 
+@pytest.mark.default_base
 @pytest.mark.vm
 @pytest.mark.proof
 @pytest.mark.seconds(900)

@@ -327,6 +327,7 @@ def test_the_script_is_posix() -> None:
     subprocess.run(["sh", "-n", ROOM / "scenario.sh"], check=True)
 
 
+@pytest.mark.default_base
 @pytest.mark.proof
 @pytest.mark.seconds(900)
 def test_a_real_session_is_suspended_and_answers(tmp_path: Path) -> None:
