@@ -97,7 +97,7 @@ def upstream_of(order: Order, root: Path) -> upstream.Room:
     none to be had."""
     (name,) = order.names
     inputs = gather(root, order.base, Arm.LULL)
-    return upstream.room(inputs, root, name, entries(root)[name])
+    return upstream.room(inputs, root, name, entries(root)[name].on(order.base))
 
 
 def planner(
@@ -116,7 +116,7 @@ def left_out(order: Order, root: Path) -> str:
     """What a series for upstream is without, on one line; mostly nothing."""
     if order.reader is not Reader.UPSTREAM:
         return ""
-    says = entries(root)[order.names[0]].upstream
+    says = entries(root)[order.names[0]].on(order.base).upstream
     return " ".join(says.left_out.split()) if says else ""
 
 
@@ -131,7 +131,7 @@ def measured_in(run: Path | None, order: Order, root: Path) -> Quoted | None:
             raise UsageError("--run is for a cover letter", hint="add --for upstream")
         return None
     (name,) = order.names
-    says = entries(root)[name].upstream
+    says = entries(root)[name].on(order.base).upstream
     if run:
         return _of_run(run, order, root)
     if not says or not any(patch.steps for patch in says.patch):

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TypeVar
 
 from pydantic import Field
 
@@ -18,6 +19,28 @@ WIDTH = 75
 
 #: A line of a message that git am would take for something else.
 _TAKEN_FOR_ELSE = re.compile(r"^(---|diff -|Index: |From )", re.MULTILINE)
+
+
+class Said(Record):
+    """What is said of one base, or of some; else of all."""
+
+    bases: tuple[str, ...] = ()
+
+    def of(self, base: str) -> bool:
+        """Whether it is said of the base."""
+        return not self.bases or base in self.bases
+
+
+M = TypeVar("M", bound=Record)
+
+
+def _on(record: M, base: str) -> M:
+    """The same without what is said of other bases, however deep in it."""
+    changes: dict[str, object] = {}
+    for name, value in record:
+        if isinstance(value, tuple) and any(isinstance(one, Said) for one in value):
+            changes[name] = tuple(_on(one, base) for one in value if one.of(base))
+    return record.model_copy(update=changes)
 
 
 class Words(Record):
@@ -44,7 +67,7 @@ class Declaration(Record):
     text: str
 
 
-class Edit(Record):
+class Edit(Said):
     """What nobody needs once the rest is settled: replaced, wherever it appears."""
 
     file: str
@@ -52,7 +75,7 @@ class Edit(Record):
     new: str
 
 
-class Lines(Record):
+class Lines(Said):
     """Lines for a file of the kernel that no hook brings: after one of its own, or
     all of a new file."""
 
@@ -61,7 +84,7 @@ class Lines(Record):
     text: str
 
 
-class Take(Record):
+class Take(Said):
     """What a file of the feature defines, for a file of the kernel."""
 
     source: str
@@ -73,13 +96,19 @@ class Take(Record):
     tail: str = ""  #: and behind it
 
 
-class Definition(Record):
+class Definition(Said):
     """Another text for what a file of the feature defines."""
 
     file: str
     name: str
     was: str  #: the digest of what it stands for: who changes that looks here
     text: str
+
+
+class Skip(Said):
+    """Hooks that are in no patch."""
+
+    hooks: tuple[str, ...]
 
 
 class Cases(Record):
@@ -89,7 +118,7 @@ class Cases(Record):
     params: Mapping[str, Value] = {}
 
 
-class Patch(Record):
+class Patch(Said):
     """One of the series."""
 
     hooks: tuple[str, ...] = ()  #: by their names, without .patch; those that it adds
@@ -121,7 +150,8 @@ class Upstream(Record):
     true: tuple[str, ...] = ()  #: functions, or calls, that are true in the best mode,
     false: tuple[str, ...] = ()  #: those that are not,
     drop: tuple[str, ...] = ()  #: and those that only tests and figures need
-    skip: tuple[str, ...] = ()  #: hooks for comparison alone, or left out
+    skip: tuple[str, ...] = ()  #: hooks for comparison alone, or left out,
+    also_skip: tuple[Skip, ...] = ()  #: and those of some bases
     #: FEATURE/HOOK: on which of another feature's hooks these are made.
     below: tuple[str, ...] = ()
     #: Of a series that is not all of the feature: what it is without, and why.
@@ -153,6 +183,12 @@ class SeriesFile(Record):
     #: What a later hook brings, and an earlier one needs already.
     early: tuple[Declaration, ...] = ()
     upstream: Upstream | None = None
+
+    def on(self, base: str) -> SeriesFile:
+        """What it says of the base."""
+        if self.upstream is None:
+            return self
+        return self.model_copy(update={"upstream": _on(self.upstream, base)})
 
     def messages(self) -> list[str]:
         """All texts that become one, or a part of one."""

@@ -103,7 +103,8 @@ def _check(room: Room) -> None:
     """Each hook is somewhere, and what is somewhere is a hook: of this base."""
     says = room.says
     stems = [hook.stem for hook in room.hooks]
-    named = [*says.skip, *(hook for patch in says.patch for hook in patch.hooks)]
+    named = [*says.skip, *(hook for part in says.also_skip for hook in part.hooks)]
+    named += [hook for patch in says.patch for hook in patch.hooks]
     why = ""
     if unknown := sorted(set(named) - set(stems)):
         why = f"there is no hook {unknown[0]}; there is: {stems}"

@@ -242,6 +242,38 @@ def test_hooks_may_be_made_on_those_of_another_feature(
         made(root, pristine)
 
 
+#: A patch, an edit and a hook that is in none, as one base alone has them.
+ONE_BASE = r"""
+[[upstream.patch]]
+bases = ["BASE"]
+words = { title = "freezer: wait twice", text = "Why twice." }
+
+[[upstream.patch.edit]]
+file = "kernel/freezer.c"
+old = "\tlull_freeze_wait();"
+new = "\tfreezer_waits();"
+
+[[upstream.also_skip]]
+bases = ["BASE"]
+hooks = ["0003-for-comparison"]
+
+[[upstream.edit]]"""
+
+
+@pytest.mark.parametrize(("base", "patches"), [(BASE, 2), ("7.3", 1)])
+def test_what_is_said_of_another_base_is_not_said_of_this(
+    root: Path, pristine: Pristine, base: str, patches: int
+) -> None:
+    change(root, "\n[[upstream.edit]]", ONE_BASE.replace("BASE", base))
+    if base == BASE:
+        with pytest.raises(UsageError, match="there is no hook 0003-for-comparison"):
+            made(root, pristine)
+        change(root, "0003-for-comparison", "0002-wait")
+    _, *mails = made(root, pristine).values()
+    assert len(mails) == patches
+    assert ("+\tfreezer_waits();" in mails[-1]) is (base == BASE)
+
+
 def test_the_command_counts_patches_and_says_what_is_left_out(
     root: Path, pristine: Pristine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
