@@ -95,9 +95,11 @@ def ends(base: str) -> tuple[str, str]:
     return f"<!-- figures{of} -->\n", f"<!-- end of figures{of} -->\n"
 
 
-def as_on(feature: Feature, base: str) -> Feature:
+def as_on(feature: Feature, base: str, root: Path | None = None) -> Feature:
     """The feature as it is on a base."""
-    return on_base(feature, load_base(base)) if base in base_names() else feature
+    if base not in base_names():
+        return feature
+    return on_base(feature, load_base(base), root=root)
 
 
 def room(feature: Feature, root: Path) -> Path:

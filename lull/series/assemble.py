@@ -16,7 +16,7 @@ from lull.kernels.inputs import gather
 from lull.kernels.patches import apply_patch
 from lull.kernels.workspace import Change, decode, encode
 from lull.model import Arm
-from lull.page.figures import reduced, room
+from lull.page.figures import as_on, reduced, room
 from lull.page.notes import Marks, notes_of
 from lull.page.origin import figures_of
 from lull.report.compare import read as read_run
@@ -97,7 +97,7 @@ def upstream_of(order: Order, root: Path) -> upstream.Room:
     none to be had."""
     (name,) = order.names
     inputs = gather(root, order.base, Arm.LULL)
-    return upstream.room(inputs, root, name, entries(root)[name].on(order.base))
+    return upstream.room(inputs, root, name, entries(root)[name], order.base)
 
 
 def planner(
@@ -188,7 +188,7 @@ def files(
         letter = _letter(order, root, pristine.version, measured)
         steps, cover = letter.told(steps), letter.write
     else:
-        steps = [_with_evidence(step, root) for step in steps]
+        steps = [_with_evidence(step, order.base, root) for step in steps]
     numbered = order.reader is not Reader.DISTRO
     written = mails.write(pristine.before, steps, numbered=numbered, cover=cover)
     patches = written[1:] if cover else written
@@ -208,7 +208,7 @@ def _letter(order: Order, root: Path, version: str, measured: Quoted | None) -> 
     one = upstream_of(order, root)
     quotes = None
     if measured:
-        feature = find_feature(one.name, root)
+        feature = as_on(find_feature(one.name, root), order.base, root)
         steps = tuple(dict.fromkeys(s for p in one.says.patch for s in p.steps))
         notes = notes_of(feature, room(feature, root))
         parts = ("kernel", f"hooks/{order.base}")
@@ -217,20 +217,22 @@ def _letter(order: Order, root: Path, version: str, measured: Quoted | None) -> 
         def changed(commit: str) -> str | None:
             return changed_since(commit, code, root)
 
-        quotes = Quotes(feature, measured, steps, notes, one.says.not_of, changed)
+        quotes = Quotes(
+            feature, measured, steps, notes, one.says.not_of, changed, order.base
+        )
     newest = base_names()[-1]
     where = address(root)
     return Letter(one.name, order.base, version, newest, one.says, quotes, where)
 
 
-def _with_evidence(step: stages.FullPatch, root: Path) -> stages.FullPatch:
+def _with_evidence(step: stages.FullPatch, base: str, root: Path) -> stages.FullPatch:
     """The message of who completes a feature ends with what it is held to."""
     if not step.completes:
         return step
-    feature = find_feature(step.completes, root)
+    feature = as_on(find_feature(step.completes, root), base, root)
     marks = Marks()
     notes = notes_of(feature, room(feature, root))
-    said = evidence(feature, notes, marks, promised_to_stock(feature))
+    said = evidence(feature, notes, marks, promised_to_stock(feature), base)
     return step.saying(said, footnotes(marks))
 
 

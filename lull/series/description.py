@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -164,9 +164,11 @@ class Upstream(Record):
     define: tuple[Definition, ...] = ()
     edit: tuple[Edit, ...] = ()
 
-    def texts(self) -> list[Words]:
-        """All that becomes a message."""
-        return [self.cover, *(patch.words for patch in self.patch if patch.words)]
+    def messages(self) -> list[str]:
+        """All texts that become one, or a part of one."""
+        words = [self.cover, *(patch.words for patch in self.patch if patch.words)]
+        parts = [self.cover.newer, self.cover.breaks, self.tests, self.left_out]
+        return [each.text for each in words] + parts
 
 
 class SeriesFile(Record):
@@ -183,31 +185,36 @@ class SeriesFile(Record):
     #: What a later hook brings, and an earlier one needs already.
     early: tuple[Declaration, ...] = ()
     upstream: Upstream | None = None
+    #: By bases where it comes to something else, of files of their own.
+    elsewhere: Mapping[str, Upstream] = {}
 
     def on(self, base: str) -> SeriesFile:
         """What it says of the base."""
-        if self.upstream is None:
-            return self
-        return self.model_copy(update={"upstream": _on(self.upstream, base)})
+        said = self.elsewhere.get(base, self.upstream)
+        return self.model_copy(update={"upstream": said and _on(said, base)})
 
     def messages(self) -> list[str]:
         """All texts that become one, or a part of one."""
-        found = [self.whole, self.core]
-        parts: list[str] = []
-        if self.upstream is not None:
-            found += self.upstream.texts()
-            cover = self.upstream.cover
-            parts = [cover.newer, cover.breaks]
-            parts += [self.upstream.tests, self.upstream.left_out]
-        return [words.text for words in found if words is not None] + parts
+        found = [words.text for words in (self.whole, self.core) if words]
+        return found + (self.upstream.messages() if self.upstream else [])
 
 
 def load(path: Path) -> SeriesFile:
-    """Read a series.toml. Raises LabError with the file and the field."""
+    """Read a series.toml, and each series-BASE.toml beside it, which has what
+    [upstream] is on the base. Raises LabError with the file and the field."""
     entry = read_toml(path, SeriesFile)
-    for text in entry.messages():
+    _check_all(entry.messages(), path)
+    elsewhere: dict[str, Upstream] = {}
+    for file in sorted(path.parent.glob(f"{path.stem}-*.toml")):
+        said = read_toml(file, Upstream)
+        _check_all(said.messages(), file)
+        elsewhere[file.stem.removeprefix(f"{path.stem}-")] = said
+    return entry.model_copy(update={"elsewhere": elsewhere})
+
+
+def _check_all(texts: Sequence[str], path: Path) -> None:
+    for text in texts:
         check(text, str(path))
-    return entry
 
 
 def check(text: str, where: str) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from lull.ask.catalog import full_params
 from lull.ask.job import STOCK
 from lull.errors import LabError
+from lull.kernels.bases import DEFAULT_BASE
 from lull.model import LULL, Arm, CaseSpec, Clock, Expectation, Feature, Row, StepShare
 from lull.page.figures import RESULTS, name_of, room
 from lull.page.notes import Marks, Note, about
@@ -56,6 +57,7 @@ class Quotes:
     not_of: tuple[Cases, ...] = ()  #: cases that are no figures of the series
     #: What has changed the feature's code after a commit (``lull.series.history``).
     changed: Callable[[str], str | None] = lambda commit: None
+    base: str = DEFAULT_BASE  #: that the feature is held to these promises on
     marks: Marks = field(default_factory=Marks)
 
     def __post_init__(self) -> None:
@@ -198,7 +200,7 @@ class Quotes:
         """What is promised of the series, and held by a command."""
         held = promised_to_stock(self.feature)
         mine = [item for item in held if not self._left_out(item)]
-        return evidence(self.feature, self.notes, self.marks, mine)
+        return evidence(self.feature, self.notes, self.marks, mine, self.base)
 
     def footnotes(self) -> str:
         """The notes of all cases that were quoted so far; may be empty."""
@@ -302,12 +304,14 @@ def evidence(
     notes: Sequence[Note],
     marks: Marks,
     held: Sequence[Expectation] | None = None,
+    base: str = DEFAULT_BASE,
 ) -> str:
     """How to measure a feature, and which figures it is held to; none is new.
-    ``held`` are those to quote, if not all are."""
+    ``held`` are those to quote, if not all are. The feature is as on the base."""
     known = promised(feature)
     held = known if held is None else held
-    said = f"Evidence: lull run {feature.name} --check measures it"
+    where = "" if base == DEFAULT_BASE else f" --base {base}"
+    said = f"Evidence: lull run {feature.name}{where} --check measures it"
     if not held:
         return f"{said}."
     lines = wrap(f"{said}, and fails where one of these does not hold:")

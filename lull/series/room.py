@@ -37,13 +37,16 @@ _FOR_A_FILE = re.compile(r"(/\*(?:\n \*)? )For [\w/.]+: (\w)")
 def hooked(
     hooks: Sequence[Path], read: Read, overlay: Mapping[str, Path]
 ) -> dict[str, str]:
-    """The kernel's own files after these hooks. What does no more than to include a
-    header of the feature may be left out: hooks made on another's find no place for
-    that. Raises DoesNotFit where one does not apply."""
+    """The kernel's own files after these hooks, and those of features that a base
+    wants otherwise. What does no more than to include a header of the feature may be
+    left out: hooks made on another's find no place for that. Raises DoesNotFit where
+    one does not apply."""
     texts: dict[str, str] = {}
     for hook in hooks:
         for part in parse_patch(str(hook), decode(hook.read_bytes())):
-            was = texts.get(part.path, decode(read(part.path) or b""))
+            mine = overlay.get(part.path)
+            data = mine.read_bytes() if mine else read(part.path)
+            was = texts.get(part.path, decode(data or b""))
             try:
                 texts[part.path] = apply_file(str(hook), part, was)
             except LabError as error:
@@ -76,6 +79,7 @@ class Sources:
 
     name: str
     overlay: Mapping[str, Path]
+    changed: Mapping[str, str]  #: those of them that hooks change
     says: Upstream
     patches: Sequence[Patch]  #: so far
     later: Sequence[Patch]
@@ -83,7 +87,8 @@ class Sources:
 
     def text(self, path: str) -> str:
         """A file of the feature."""
-        return self.first(path, decode(self.overlay[path].read_bytes()))
+        text = self.changed.get(path) or decode(self.overlay[path].read_bytes())
+        return self.first(path, text)
 
     def first(self, path: str, text: str) -> str:
         """A file with what is replaced before anything is settled."""

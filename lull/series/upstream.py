@@ -44,6 +44,7 @@ class Room:
     """A feature, as it is settled."""
 
     name: str
+    where: str  #: the file that says what it comes to
     hooks: tuple[Path, ...]  #: its own
     below: tuple[Path, ...]  #: those they are made on
     overlay: Mapping[str, Path]
@@ -54,19 +55,21 @@ class Room:
         """What series.toml says is not about these hooks, or not any more."""
         return LabError(
             f"does not fit the hooks: {what}",
-            where=f"features/{self.name}/series.toml",
+            where=self.where,
             hint="mend what [upstream] says",
         )
 
 
-def room(inputs: Inputs, root: Path, name: str, entry: SeriesFile) -> Room:
+def room(inputs: Inputs, root: Path, name: str, entry: SeriesFile, base: str) -> Room:
     """Raises UsageError for a feature whose upstream form nobody has described."""
-    says = entry.upstream
+    file = f"series-{base}.toml" if base in entry.elsewhere else "series.toml"
+    where = f"features/{name}/{file}"
+    says = entry.on(base).upstream
     if says is None:
         raise UsageError(
             f"there is no series for upstream of {name} yet: nobody has said what "
             "its modes and counters come to",
-            where=f"features/{name}/series.toml",
+            where=where,
             hint="[upstream], as features/zfree/series.toml has it; or --for distro",
         )
     others = {below.split("/")[0] for below in says.below}
@@ -94,7 +97,7 @@ def room(inputs: Inputs, root: Path, name: str, entry: SeriesFile) -> Room:
     }
     below = tuple(h for h, whose in of.items() if f"{whose}/{h.stem}" in says.below)
     hooks = tuple(hook for hook, whose in of.items() if whose == name)
-    made = Room(name, hooks, below, inputs.overlay, says, known)
+    made = Room(name, where, hooks, below, inputs.overlay, says, known)
     _check(made)
     return made
 
@@ -113,7 +116,7 @@ def _check(room: Room) -> None:
     if why:
         raise UsageError(
             f"no series for upstream of {room.name} on this base: {why}",
-            where=f"features/{room.name}/series.toml",
+            where=room.where,
             hint="another --base, or mend what [upstream] says",
         )
     if len(room.below) != len(says.below):
@@ -158,7 +161,7 @@ def _words(room: Room, patch: Patch) -> Words:
     """What series.toml has for a patch, else what its hook says by itself."""
     hook = next((h for h in room.hooks if [h.stem] == [*patch.hooks]), None)
     if patch.words:
-        return _ours(patch.words, f"features/{room.name}/series.toml")
+        return _ours(patch.words, room.where)
     if hook is None:
         raise room.unfit(f"a patch of {list(patch.hooks)} has no words of its own")
     return _ours(message(decode(hook.read_bytes()), str(hook)), str(hook))
@@ -189,10 +192,13 @@ def _tree(room: Room, count: int, read: Read, used: set[object]) -> dict[str, Ch
     )
     stems = {hook for patch in so_far for hook in patch.hooks}
     hooks = [*room.below, *(hook for hook in room.hooks if hook.stem in stems)]
-    sources = Sources(room.name, room.overlay, room.says, so_far, later, used)
+    found = hooked(hooks, read, room.overlay)
+    changed = {path: text for path, text in found.items() if path in room.overlay}
+    sources = Sources(room.name, room.overlay, changed, room.says, so_far, later, used)
     texts = {
         path: settled(path, sources.first(path, text), sources, known)
-        for path, text in hooked(hooks, read, room.overlay).items()
+        for path, text in found.items()
+        if path not in room.overlay
     }
 
     def now(path: str) -> str | None:
@@ -222,7 +228,7 @@ def _tree(room: Room, count: int, read: Read, used: set[object]) -> dict[str, Ch
         if left := _left(base, text):
             raise LabError(
                 f"Lull is left in {path}: {left!r}",
-                where=f"features/{room.name}/series.toml",
+                where=room.where,
                 hint="say what becomes of it: true, false, drop, rename or edit",
             )
     return {path: Change(encode(text)) for path, text in texts.items()}

@@ -452,6 +452,21 @@ def test_what_is_promised_has_its_workload(root: Path) -> None:
     assert said.count("  m lull <= 1 of stock at munmap-shared mb=16 (each clock)") == 2
 
 
+def test_what_is_promised_is_what_is_promised_on_the_base(
+    root: Path, pristine: Pristine
+) -> None:
+    assert "lull run freeze --check measures it" in letter_of(root, pristine)
+    put(
+        root / f"features/freeze/bases/{BASE}.toml",
+        '[[expectations]]\nworkload = "zombies"\nmetric = "freezer_total"\n'
+        'mode = "lull"\nmax = 0.123\n',
+    )
+    assert "freezer_total lull <= 0.123 of stock" in letter_of(root, pristine)
+    feature = find_feature("freeze", root)
+    said = evidence(feature, (), Marks(), base="7.3")
+    assert said.startswith("Evidence: lull run freeze --base 7.3 --check measures it")
+
+
 def test_a_command_is_one_that_a_shell_takes() -> None:
     words = "lull run " + " ".join(["feature"] * 7) + " --clock insn"
     lines = command(words)

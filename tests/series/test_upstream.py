@@ -16,7 +16,7 @@ from lull.series.assemble import Reader, order, planner
 from lull.series.pristine import Pristine
 from lull.series.stages import DoesNotFit
 from tests.series.made import HOOK, put
-from tests.series.made_up import BASE, NEAR, WAIT, change, made
+from tests.series.made_up import BASE, NEAR, SAYS, WAIT, change, made
 
 WORDS = """[upstream.patch.words]
 title = "freezer: wait for it"
@@ -272,6 +272,43 @@ def test_what_is_said_of_another_base_is_not_said_of_this(
     _, *mails = made(root, pristine).values()
     assert len(mails) == patches
     assert ("+\tfreezer_waits();" in mails[-1]) is (base == BASE)
+
+
+def test_a_base_may_have_a_file_of_its_own(root: Path, pristine: Pristine) -> None:
+    own = SAYS.partition("[upstream]")[2].replace("upstream.", "")
+    file = put(root / f"features/freeze/series-{BASE}.toml", own)
+    put(file, file.read_text().replace("Why all of it.", "Why it is so here."))
+    letter, *_ = made(root, pristine).values()
+    assert "Why it is so here." in letter and "Why all of it." not in letter
+    put(file, file.read_text().replace('"0003-compare"', '"0003-none"'))
+    with pytest.raises(UsageError) as caught:
+        made(root, pristine)
+    assert caught.value.where == f"features/freeze/series-{BASE}.toml"
+    put(file, file.read_text().replace("Why it is so here.", "x" * 80))
+    with pytest.raises(LabError, match=f"series-{BASE}.toml.*longer than 75"):
+        made(root, pristine)
+
+
+#: What a base wants otherwise in a file of the feature's.
+OTHER = """
+diff --git a/kernel/lull_near.h b/kernel/lull_near.h
+--- a/kernel/lull_near.h
++++ b/kernel/lull_near.h
+@@ -5,3 +5,3 @@
+ {
+-\tint nr, unused;
++\tint nr, unused;\t/* here */
+ 
+"""
+
+
+def test_a_file_of_the_feature_is_as_the_base_wants_it(
+    root: Path, pristine: Pristine
+) -> None:
+    put(root / "features/freeze/hooks/6.12/0002-wait.patch", WAIT + OTHER.lstrip())
+    _, text = made(root, pristine).values()
+    assert "+\tint nr;\t/* here */\n" in text
+    assert "lull_near.h" not in text
 
 
 def test_the_command_counts_patches_and_says_what_is_left_out(
