@@ -98,11 +98,11 @@ def room(inputs: Inputs, root: Path, name: str, entry: SeriesFile, base: str) ->
     below = tuple(h for h, whose in of.items() if f"{whose}/{h.stem}" in says.below)
     hooks = tuple(hook for hook, whose in of.items() if whose == name)
     made = Room(name, where, hooks, below, inputs.overlay, says, known)
-    _check(made)
+    _check(made, base)
     return made
 
 
-def _check(room: Room) -> None:
+def _check(room: Room, base: str) -> None:
     """Each hook is somewhere, and what is somewhere is a hook: of this base."""
     says = room.says
     stems = [hook.stem for hook in room.hooks]
@@ -115,9 +115,10 @@ def _check(room: Room) -> None:
         why = f"nothing is said of the hook {missed[0]}"
     if why:
         raise UsageError(
-            f"no series for upstream of {room.name} on this base: {why}",
+            f"no series for upstream of {room.name} on {base} yet: {why}",
             where=room.where,
-            hint="another --base, or mend what [upstream] says",
+            hint=f"another --base, or of {base} without --for; or say there what it "
+            "comes to",
         )
     if len(room.below) != len(says.below):
         raise room.unfit(f"these are not hooks: {list(says.below)}")
