@@ -111,6 +111,13 @@ class Skip(Said):
     hooks: tuple[str, ...]
 
 
+class Reword(Said):
+    """What a message says in other words on some bases."""
+
+    old: str
+    new: str
+
+
 class Cases(Record):
     """Those of a workload that have these parameters, whatever the others are."""
 
@@ -163,12 +170,42 @@ class Upstream(Record):
     first: tuple[Edit, ...] = ()  #: before anything is settled; of either's files
     define: tuple[Definition, ...] = ()
     edit: tuple[Edit, ...] = ()
+    reword: tuple[Reword, ...] = ()
+
+    def on(self, base: str) -> Upstream:
+        """What is said of the base. Raises LabError for other words for what is not
+        said, or not once."""
+        said = _on(self, base)
+        for words in said.reword:
+            if (found := "\0".join(said.messages()).count(words.old)) != 1:
+                raise LabError(
+                    f"messages have {words.old!r} not once, but {found} times",
+                    where=f"reword, on {base}",
+                )
+            said = said.model_copy(update=_reworded(said, words))
+        return said
 
     def messages(self) -> list[str]:
         """All texts that become one, or a part of one."""
         words = [self.cover, *(patch.words for patch in self.patch if patch.words)]
         parts = [self.cover.newer, self.cover.breaks, self.tests, self.left_out]
         return [each.text for each in words] + parts
+
+
+def _reworded(said: Upstream, words: Reword) -> dict[str, object]:
+    def of(one: Words) -> Words:
+        texts = {name: value.replace(words.old, words.new) for name, value in one}
+        return one.model_copy(update=texts)
+
+    return {
+        "cover": of(said.cover),
+        "tests": said.tests.replace(words.old, words.new),
+        "left_out": said.left_out.replace(words.old, words.new),
+        "patch": tuple(
+            one.model_copy(update={"words": one.words and of(one.words)})
+            for one in said.patch
+        ),
+    }
 
 
 class SeriesFile(Record):
@@ -191,7 +228,7 @@ class SeriesFile(Record):
     def on(self, base: str) -> SeriesFile:
         """What it says of the base."""
         said = self.elsewhere.get(base, self.upstream)
-        return self.model_copy(update={"upstream": said and _on(said, base)})
+        return self.model_copy(update={"upstream": said and said.on(base)})
 
     def messages(self) -> list[str]:
         """All texts that become one, or a part of one."""

@@ -274,6 +274,27 @@ def test_what_is_said_of_another_base_is_not_said_of_this(
     assert ("+\tfreezer_waits();" in mails[-1]) is (base == BASE)
 
 
+REWORD = """
+[[upstream.reword]]
+bases = ["BASE"]
+old = "All of it."
+new = "Some of it."
+
+[[upstream.edit]]"""
+
+
+def test_a_message_may_be_in_other_words_on_a_base(
+    root: Path, pristine: Pristine
+) -> None:
+    change(root, "\n[[upstream.edit]]", REWORD.replace("BASE", "7.3"))
+    assert "\nAll of it." in made(root, pristine)["0000-cover-letter.patch"]
+    change(root, 'bases = ["7.3"]', f'bases = ["{BASE}"]')
+    assert "\nSome of it." in made(root, pristine)["0000-cover-letter.patch"]
+    change(root, 'old = "All of it."', 'old = "of it."')
+    with pytest.raises(LabError, match="not once, but 3 times"):
+        made(root, pristine)
+
+
 def test_a_base_may_have_a_file_of_its_own(root: Path, pristine: Pristine) -> None:
     own = SAYS.partition("[upstream]")[2].replace("upstream.", "")
     file = put(root / f"features/freeze/series-{BASE}.toml", own)
