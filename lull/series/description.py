@@ -180,7 +180,7 @@ class Upstream(Record):
             if (found := "\0".join(said.messages()).count(words.old)) != 1:
                 raise LabError(
                     f"messages have {words.old!r} not once, but {found} times",
-                    where=f"reword, on {base}",
+                    where=f"[[reword]] of a series.toml, on {base}",
                 )
             said = said.model_copy(update=_reworded(said, words))
         return said
@@ -229,6 +229,10 @@ class SeriesFile(Record):
         """What it says of the base."""
         said = self.elsewhere.get(base, self.upstream)
         return self.model_copy(update={"upstream": said and said.on(base)})
+
+    def all_upstream(self) -> list[Upstream]:
+        """What it comes to, on any base."""
+        return [*([self.upstream] if self.upstream else []), *self.elsewhere.values()]
 
     def messages(self) -> list[str]:
         """All texts that become one, or a part of one."""

@@ -77,7 +77,7 @@ def _includes(hunk: Hunk, overlay: Mapping[str, Path]) -> bool:
 class Sources:
     """A feature's files, with what series.toml has for them instead."""
 
-    name: str
+    where: str  #: the file that has that
     overlay: Mapping[str, Path]
     changed: Mapping[str, str]  #: those of them that hooks change
     says: Upstream
@@ -103,7 +103,7 @@ class Sources:
             if (was := definitions.digest(text[start:end])) != said.was:
                 raise LabError(
                     f"{said.name} in {path} is not what another was written for",
-                    where=f"features/{self.name}/series.toml",
+                    where=self.where,
                     hint=f'look whether that is right still, and say was = "{was}"',
                 )
             self.used.add(said)
@@ -115,7 +115,7 @@ class Sources:
                 if text.count(edit.old) != 1:
                     raise LabError(
                         f"there is more than one of it in {path}: {edit.old!r}",
-                        where=f"features/{self.name}/series.toml",
+                        where=self.where,
                     )
                 self.used.add(edit)
                 text = text.replace(edit.old, edit.new)

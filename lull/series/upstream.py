@@ -195,7 +195,7 @@ def _tree(room: Room, count: int, read: Read, used: set[object]) -> dict[str, Ch
     hooks = [*room.below, *(hook for hook in room.hooks if hook.stem in stems)]
     found = hooked(hooks, read, room.overlay)
     changed = {path: text for path, text in found.items() if path in room.overlay}
-    sources = Sources(room.name, room.overlay, changed, room.says, so_far, later, used)
+    sources = Sources(room.where, room.overlay, changed, room.says, so_far, later, used)
     texts = {
         path: settled(path, sources.first(path, text), sources, known)
         for path, text in found.items()

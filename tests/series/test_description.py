@@ -97,21 +97,20 @@ def test_the_projects_own() -> None:
 
 def test_fixes_come_first_and_steps_are_the_features_own() -> None:
     for name, entry in entries(repo_root()).items():
-        if entry.upstream is None:
-            continue
-        fixes = [patch.fix for patch in entry.upstream.patch]
-        assert fixes == sorted(fixes, reverse=True), name
-        known = {step.name for step in feature(name).steps}
-        assert {s for patch in entry.upstream.patch for s in patch.steps} <= known
-        for patch in entry.upstream.patch:
-            assert not (patch.fix and patch.steps), name
+        for said in entry.all_upstream():
+            fixes = [patch.fix for patch in said.patch]
+            assert fixes == sorted(fixes, reverse=True), name
+            known = {step.name for step in feature(name).steps}
+            assert {s for patch in said.patch for s in patch.steps} <= known
+            for patch in said.patch:
+                assert not (patch.fix and patch.steps), name
 
 
 def test_other_texts_are_of_the_definitions_as_they_are() -> None:
     """Seen at once, without a kernel's sources, by who changes one of these."""
     for name, entry in entries(repo_root()).items():
         room = repo_root() / "features" / name / "kernel"
-        for said in entry.upstream.define if entry.upstream else ():
+        for said in (one for each in entry.all_upstream() for one in each.define):
             text = (room / said.file).read_text()
             was = digest(defined(text, said.name, said.file))
             assert said.was == was, f"features/{name}/series.toml: {said.name}"

@@ -149,7 +149,7 @@ def test_upstream_git_and_patch_take_it_alike(
     for mail in mails:
         added = [ln for ln in mail.read_text().split("\n") if ln.startswith("+")]
         assert added and not [line for line in added if "lull" in line.lower()]
-    says = entries(ROOT)[name].upstream
+    says = entries(ROOT)[name].on(pristine.base).upstream
     assert says
     text = letter.read_text()
     steps = any(part.steps for part in says.patch)

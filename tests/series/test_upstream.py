@@ -305,6 +305,11 @@ def test_a_base_may_have_a_file_of_its_own(root: Path, pristine: Pristine) -> No
     with pytest.raises(UsageError) as caught:
         made(root, pristine)
     assert caught.value.where == f"features/freeze/series-{BASE}.toml"
+    twice = '[[first]]\nfile = "kernel/lull_near.h"\nold = "freeze_wait"\nnew = "x"\n'
+    put(file, file.read_text().replace('"0003-none"', '"0003-compare"') + twice)
+    with pytest.raises(LabError, match="more than one of it") as wrong:
+        made(root, pristine)
+    assert wrong.value.where == caught.value.where
     put(file, file.read_text().replace("Why it is so here.", "x" * 80))
     with pytest.raises(LabError, match=f"series-{BASE}.toml.*longer than 75"):
         made(root, pristine)
