@@ -99,7 +99,8 @@ def test_thaw_and_smc_exclude_each_other(base: str, stamp: Stamps) -> None:
     with stamp(kernel_parts(Arm.LULL, ME, base=base)) as new:
         if not new:
             return
-        extra = "CONFIG_MODULES=y\nCONFIG_INFINIBAND=m\nCONFIG_SMC=m\n"
+        # 7.3's SMC depends on DIBS, which 6.12 does not have.
+        extra = "CONFIG_MODULES=y\nCONFIG_INFINIBAND=m\nCONFIG_DIBS=m\nCONFIG_SMC=m\n"
         with opened(Arm.LULL, base) as tree:
             obj = configure(tree, Arm.LULL, extra, base)
             config = parse_config((obj / ".config").read_text())
