@@ -227,12 +227,14 @@ def test_what_does_not_come_back_is_named(
     assert mine.returncode == 1 and "mm_stat still says 999995904 bytes" in err
 
 
-#: A Redis that holds something in zram and in zswap for as long as it lives.
+#: A Redis that holds something in zram and in zswap for as long as it lives. Both say
+#: so at once: the next one may begin as soon as either does.
 REDIS = """\
 holds() {
-	echo "$1 4000000 5000000" >stat.new && mv stat.new zram/mm_stat
-	printf 'Mem: 1 kB\\nZswap: 5000 kB\\nZswapped: %d kB\\n' "$2" >mem.new &&
-		mv mem.new meminfo
+	new=$(mktemp -d held.XXXXXX)
+	echo "$1 4000000 5000000" >$new/mm_stat
+	printf 'Mem: 1 kB\\nZswap: 5000 kB\\nZswapped: %d kB\\n' "$2" >$new/meminfo
+	ln -s $new held.new && mv -T held.new held
 }
 exec 3>&- 4>&-
 echo "$*" >>asked
@@ -272,11 +274,14 @@ def played(
     shutil.copy(programs["killed"], folder / "killed")
     (folder / "fill").write_text(f'#!/bin/sh\necho "fill $*" >>{folder}/asked\n')
     (folder / "fill").chmod(0o755)
-    for name in ("zram", "cgroups"):
+    for name in ("zram", "cgroups", "empty"):
         (folder / name).mkdir()
-    (folder / "zram/mm_stat").write_text("0 0 0\n")
+    (folder / "empty/mm_stat").write_text("0 0 0\n")
+    (folder / "empty/meminfo").write_text("Mem: 1 kB\nZswap: 0 kB\nZswapped: 0 kB\n")
+    (folder / "held").symlink_to("empty")
+    (folder / "zram/mm_stat").symlink_to("../held/mm_stat")
+    (folder / "meminfo").symlink_to("held/meminfo")
     (folder / "active").write_text("active\n")
-    (folder / "meminfo").write_text("Mem: 1 kB\nZswap: 0 kB\nZswapped: 0 kB\n")
     if zswap:
         (folder / "zswap").mkdir()
         (folder / "zswap/enabled").write_text("N\n")
