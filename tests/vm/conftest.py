@@ -21,7 +21,18 @@ FLAGS = ("-O2", "-static", "-no-pie", "-std=gnu11", "-Wall", "-Wextra", "-Werror
 @pytest.fixture(scope="session")
 def kernel_image() -> Path:
     """A bzImage: the one that LULL_TEST_KERNEL names, else that of the arm debug, which
-    the trials need anyway."""
+    the trials need anyway. It has no ACPI, and its guests cannot switch off."""
+    return bzimage(Arm.DEBUG)
+
+
+@pytest.fixture(scope="session")
+def acpi_image() -> Path:
+    """One whose guests can switch off, and suspend."""
+    return bzimage(Arm.LULL)
+
+
+def bzimage(arm: Arm) -> Path:
+    """Where no kernel is named, that of an arm; skips where there is no QEMU."""
     try:
         require_qemu()
     except CannotRun as missing:
@@ -32,14 +43,14 @@ def kernel_image() -> Path:
     # Only here: the unit tests need no kernel and no builder.
     from lull.kernels.build import build
 
-    return build(base="6.12", arm=Arm.DEBUG).bzimage
+    return build(base="6.12", arm=arm).bzimage
 
 
 @pytest.fixture(scope="session")
 def guest_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The static program of guest.c, which takes the probe's place."""
     program = tmp_path_factory.mktemp("guest") / "guest"
-    sources = [str(HERE / "guest.c"), str(PROBE / "mark.c")]
+    sources = [HERE / "guest.c", PROBE / "mark.c", PROBE / "port.c"]
     subprocess.run(
         ["gcc", *FLAGS, f"-I{PROBE}", "-o", str(program), *sources], check=True
     )

@@ -3,7 +3,6 @@
  * A guest for the tests of lull.vm: does what the first word of /job says.
  */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 #include <unistd.h>
 
 #include "mark.h"
+#include "port.h"
 
 static int results = -1;
 
@@ -33,27 +33,6 @@ static void slurp(const char *path, char *text, size_t size)
 	text[got > 0 ? got : 0] = '\0';
 	if (fd >= 0)
 		close(fd);
-}
-
-static int open_port(void)
-{
-	char path[300], name[64];
-	struct dirent *entry;
-	DIR *ports = opendir("/sys/class/virtio-ports");
-
-	while (ports && (entry = readdir(ports))) {
-		snprintf(path, sizeof(path), "/sys/class/virtio-ports/%s/name",
-			 entry->d_name);
-		slurp(path, name, sizeof(name));
-		if (strncmp(name, "lull.results", 12))
-			continue;
-		snprintf(path, sizeof(path), "/dev/%s", entry->d_name);
-		closedir(ports);
-		return open(path, O_WRONLY);
-	}
-	if (ports)
-		closedir(ports);
-	return -1;
 }
 
 static void put(const char *path, const char *text)
@@ -132,16 +111,11 @@ static void tell_state(void)
 int main(void)
 {
 	char job[64];
-	int i;
 
 	mount("proc", "/proc", "proc", 0, NULL);
 	mount("sysfs", "/sys", "sysfs", 0, NULL);
 	mount("devtmpfs", "/dev", "devtmpfs", 0, NULL);
-	for (i = 0; i < 500 && results < 0; i++) {
-		results = open_port();
-		if (results < 0)
-			usleep(10000);
-	}
+	results = port_open("lull.results", O_WRONLY);
 	slurp("/job", job, sizeof(job));
 	if (!strncmp(job, "mute", 4))
 		for (;;)
