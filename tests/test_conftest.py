@@ -97,7 +97,9 @@ def test_nothing_is_left_running_by_workers(
 ) -> None:
     """SIGINT as a terminal sends it, to all; the others to the session alone."""
     (tmp_path / "test_it.py").write_text(HANGS)
+    # In a folder of its own: else it clears away what sessions before it have left.
     words = ["-n", "2", "-p", "no:cacheprovider", *PLACES, tmp_path]
+    words += ["--basetemp", tmp_path / "base"]
     said = tmp_path / "said"
     with said.open("w") as output:
         process = subprocess.Popen(

@@ -64,6 +64,7 @@ static void signal_all(int signal, struct sample *s)
 static int sleepers_round(const struct job_case *c, const char *mode, struct sample *s)
 {
 	uint64_t expect = job_number(c, "eintr"), signal = job_number(c, "signal");
+	int limit = expect || job_number(c, "back") ? LIMIT_MS : 300;
 
 	(void)mode;
 	signal_all((int)signal, s);
@@ -72,7 +73,7 @@ static int sleepers_round(const struct job_case *c, const char *mode, struct sam
 		signal_all(SIGCONT, NULL);
 	}
 	/* Whoever is to be disturbed: until then; nobody: a while in which they might. */
-	for (int ms = 0; ms < (expect ? LIMIT_MS : 300) && (!expect || eintr() < expect); ms++) {
+	for (int ms = 0; ms < limit && (!expect || eintr() < expect); ms++) {
 		if (signal && sleepers_check() < 0)
 			return -1;
 		sleep_ms(1);
@@ -87,6 +88,7 @@ static const struct workload_param sleepers_params[] = {
 	{ "known", "18" },
 	{ "signal", "0" },
 	{ "eintr", "0" },
+	{ "back", "0" },
 	{ 0 },
 };
 

@@ -102,7 +102,7 @@ def test_calls_that_the_kernel_restarts_are_not(run: Run, wait: str) -> None:
 
 
 def test_who_comes_back_is_a_problem(run: Run) -> None:
-    found = run("asleep", mix="signalfd:1", signal=int(signal.SIGUSR1))
+    found = run("asleep", mix="signalfd:1", signal=int(signal.SIGUSR1), back=1)
     assert "a sleeper in signalfd did not stay there" in found["what"]
 
 

@@ -15,7 +15,7 @@ import pytest
 from lull.errors import CannotRun
 from lull.host.files import repo_root
 from lull.kernels.bases import DEFAULT_BASE, Base
-from lull.proof import items, plugin, proof_json
+from lull.proof import durations, items, plugin, proof_json
 from lull.proof.attempt import Attempt
 from lull.proof.faults import Result
 from lull.proof.ledger import Ledger
@@ -84,6 +84,8 @@ def guests(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Guests:
 
     monkeypatch.setattr(items, "parts_of", parts_of)
     monkeypatch.setattr(items, "ANEW", 0)
+    # Nothing takes long here, or only where the host is busy: no order comes of it.
+    monkeypatch.setattr(durations, "keep", lambda tests: None)
     items.Cache().prepare()
     return found
 

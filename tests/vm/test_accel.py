@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -27,7 +28,10 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def fake_qemu(
     folder: Path, monkeypatch: pytest.MonkeyPatch, body: str
 ) -> tuple[Path, Path]:
-    """A QEMU that does ``body`` and counts its starts, and a device that opens."""
+    """A QEMU that does ``body`` and counts its starts, and a device that opens.
+    Whether it does so in time depends on the host: no test of another thing does."""
+    monkeypatch.setattr(accel, "FIRST_BYTE_S", 300.0)
+    monkeypatch.setattr(accel, "PANIC_S", 300.0)
     tools = folder / "bin"
     tools.mkdir()
     starts = folder / "starts"
@@ -54,20 +58,26 @@ def test_a_guest_that_reaches_its_panic_means_kvm(
     assert len(starts.read_text()) == 1  # the second answer was remembered
 
 
-def test_a_guest_that_never_prints_is_given_up_in_seconds(
+def test_a_guest_that_never_prints_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(accel, "FIRST_BYTE_S", 1.0)
+    pid = tmp_path / "pid"
     starts, kernel = fake_qemu(
-        tmp_path, monkeypatch, f"echo $$ > {tmp_path}/pid; exec sleep 100"
+        tmp_path, monkeypatch, f"echo $$ > {pid}; exec sleep 1000"
     )
-    began = time.monotonic()
+
+    def monotonic() -> float:
+        """Time stands still until it runs, however long that takes."""
+        runs = pid.is_file() and pid.read_text().endswith("\n")
+        return accel.FIRST_BYTE_S * 20 + 1 if runs else 0.0
+
+    clock = SimpleNamespace(monotonic=monotonic, time_ns=time.time_ns)
+    monkeypatch.setattr(accel, "time", clock)
     decision = choose(kernel)
-    assert time.monotonic() - began < 1.0 * 20 + 2
     assert decision.accel == "tcg"
-    assert "printed nothing" in decision.reason
+    assert "printed nothing after 6001.0 s" in decision.reason
     with pytest.raises(ProcessLookupError):
-        os.kill(int((tmp_path / "pid").read_text()), 0)
+        os.kill(int(pid.read_text()), 0)
     assert choose(kernel) == decision
     assert len(starts.read_text()) == 1
 
