@@ -30,8 +30,8 @@ def _named(name: str) -> None:
     Path("/proc/self/comm").write_text(name)
 
 
-def _serve(fd: int) -> None:
-    """Answers INIT, and then nobody."""
+def _serve(fd: int, told: int) -> None:
+    """Answers INIT, says so in ``told``, and then answers nobody."""
     _named("stopfs")
     while True:
         request = os.read(fd, 1 << 17)
@@ -39,6 +39,11 @@ def _serve(fd: int) -> None:
         if opcode == _INIT:
             body = _REPLY.pack(7, 31, 0, 0, 8, 6, 4096, 1, 0, 0, 0, *[0] * 7)
             os.write(fd, struct.pack("<IiQ", 16 + len(body), 0, unique) + body)
+            os.write(told, b"!")
+
+
+def _waits_for_an_answer(pid: int) -> bool:
+    return "request_wait_answer" in Path(f"/proc/{pid}/stack").read_text()
 
 
 def main(how: str, place: str, *collector: str) -> int:
@@ -53,11 +58,12 @@ def main(how: str, place: str, *collector: str) -> int:
     if libc.mount(b"stopfs", place.encode(), b"fuse.stopfs", 0, options):
         print(os.strerror(ctypes.get_errno()), file=sys.stderr)
         return CANNOT
+    tell, told = os.pipe()
     children = [os.fork()]
     if not children[0]:
-        _serve(fd)
+        _serve(fd, told)
     os.close(fd)
-    time.sleep(0.3)
+    os.read(tell, 1)
     if how == "stop":
         os.kill(children[0], signal.SIGSTOP)
         children.append(os.fork())
@@ -65,7 +71,8 @@ def main(how: str, place: str, *collector: str) -> int:
             _named("stuck-reader")
             os.listdir(place)
             os._exit(0)
-        time.sleep(0.3)
+        while not _waits_for_an_answer(children[1]):
+            time.sleep(0.02)
     try:
         return subprocess.run(collector, timeout=100, check=False).returncode
     finally:

@@ -222,10 +222,13 @@ def end(*_):
         os.wait()
     os._exit(0)
 signal.signal(signal.SIGTERM, end)
+pids = []
 for _ in range(60):
-    if not os.fork():
+    pids.append(os.fork())
+    if not pids[-1]:
         os._exit(0)
-time.sleep(0.2)
+for pid in pids:
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
 print("there", flush=True)
 time.sleep(60)
 """

@@ -115,7 +115,7 @@ within() {
 	return $status
 }
 echo 5 >slept
-limit=60
+limit=6000
 selftest futex wait -t 3>&1
 """
 

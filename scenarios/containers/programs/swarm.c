@@ -159,7 +159,7 @@ static void say_forks(struct neighbour *others, unsigned int count, double secon
 
 int main(int argc, char **argv)
 {
-	unsigned int at, total, neighbours, i, done = 0, running = 0;
+	unsigned int at, total, neighbours, limit, i, done = 0, running = 0;
 	struct neighbour *others;
 	pid_t pids[16];
 	uint64_t values[MOST], begun, end;
@@ -180,9 +180,16 @@ int main(int argc, char **argv)
 	if (others == MAP_FAILED)
 		give_up("mmap: %s", strerror(errno));
 	signal(SIGALRM, too_late);
-	alarm(number(argv[4], "SECONDS"));
+	limit = number(argv[4], "SECONDS");
+	alarm(limit);
 	for (i = 0; i < neighbours; i++)
 		pids[i] = neighbour(&others[i]);
+	/* They are beside the first one, too. */
+	for (i = 0; i < neighbours; i++) {
+		while (!others[i].forks)
+			usleep(1000);
+	}
+	alarm(0);
 
 	begun = now_ns();
 	while (done < total) {
@@ -191,6 +198,8 @@ int main(int argc, char **argv)
 
 		for (; running < at && started < total; running++)
 			start(&all[started], argv[5], words, argc - 6);
+		if (!done)
+			alarm(limit);
 		pid = waitpid(-1, &status, 0);
 		if (pid < 0)
 			give_up("waitpid: %s", strerror(errno));

@@ -66,7 +66,7 @@ def in_the_script(words: str, given: str = "") -> subprocess.CompletedProcess[st
     """Words of sh with the functions of scenario.sh."""
     text = f'fail() {{ echo "$1" >&2; exit 1; }}\n. {ROOM}/scenario.sh\n{words}\n'
     return subprocess.run(
-        ["sh", "-c", text], input=given, capture_output=True, text=True, timeout=20
+        ["sh", "-c", text], input=given, capture_output=True, text=True, timeout=300
     )
 
 
