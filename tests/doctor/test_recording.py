@@ -133,7 +133,7 @@ def measured(program: Path, root: Path, name: str) -> str:
     """What the collector wrote of it; all is put back then."""
     out = root.parent / "out"
     words = [str(program), "collect", "--root", str(root), "--measure", name, "--yes"]
-    subprocess.run([*words, str(out)], check=True, timeout=60)
+    subprocess.run([*words, str(out)], check=True, timeout=300)
     assert not (root / "sys/kernel/tracing/instances/lull-doctor").exists()
     assert not (root / "var/lib/lull/doctor.note").exists()
     assert "none" in (root / "sys/power/pm_test").read_text()

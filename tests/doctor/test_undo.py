@@ -59,7 +59,7 @@ def words(collector: Path, root: Path, out: Path, *more: str) -> list[str | Path
 
 
 def collect(collector: Path, root: Path, out: Path, *more: str) -> Bundle:
-    subprocess.run(words(collector, root, out, *more), check=True, timeout=60)
+    subprocess.run(words(collector, root, out, *more), check=True, timeout=300)
     return read_bundle(load_folder(out))
 
 

@@ -56,7 +56,7 @@ def trial(trial_probe: Path, tmp_path: Path) -> Callable[..., Lines]:
             input=job,
             stdout=subprocess.PIPE,
             text=True,
-            timeout=60,
+            timeout=300,
         )
         return [json.loads(line) for line in done.stdout.splitlines()]
 

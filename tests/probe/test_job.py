@@ -16,7 +16,7 @@ GOOD = HEAD + CASE + "param zombies 10\norder stock\nend\n"
 def run(probe: Path, job: str, *args: str) -> tuple[int, list[dict[str, object]]]:
     command = [str(probe), "--job", "-", *args]
     done = subprocess.run(
-        command, input=job, capture_output=True, text=True, timeout=60
+        command, input=job, capture_output=True, text=True, timeout=300
     )
     return done.returncode, [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -66,7 +66,7 @@ def test_bad_job(probe: Path, name: str) -> None:
 
 def test_missing_job(probe: Path, tmp_path: Path) -> None:
     command = [str(probe), "--job", str(tmp_path / "none")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 2
     assert "cannot read the job" in done.stderr
 
@@ -89,7 +89,7 @@ def as_nobody(probe: Path, job: str) -> tuple[int, list[dict[str, object]]]:
             input=job,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=300,
         )
     return done.returncode, [json.loads(line) for line in done.stdout.splitlines()]
 

@@ -13,7 +13,7 @@ def through(probe: Path, data: bytes) -> tuple[str, object]:
         [str(probe), "--selftest-json"],
         input=data,
         capture_output=True,
-        timeout=60,
+        timeout=300,
         check=True,
     )
     assert done.stdout.endswith(b"\n") and done.stdout.count(b"\n") == 1

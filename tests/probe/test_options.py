@@ -9,7 +9,7 @@ import pytest
 
 def run(probe: Path, *args: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [str(probe), *args], capture_output=True, text=True, timeout=60
+        [str(probe), *args], capture_output=True, text=True, timeout=300
     )
 
 

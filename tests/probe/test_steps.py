@@ -17,7 +17,7 @@ def run(probe: Path, root: Path, *lines: str) -> list[dict[str, object]]:
         input=f"lull-job 1\ncase 0 inject stepped\n{said}end\n",
         stdout=subprocess.PIPE,
         text=True,
-        timeout=60,
+        timeout=300,
     )
     return [json.loads(line) for line in done.stdout.splitlines()]
 

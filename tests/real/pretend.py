@@ -67,7 +67,7 @@ def drive_raw(
             "TMPDIR": str(folder),
         },
         stdout=subprocess.PIPE,
-        timeout=60,
+        timeout=300,
     )
     return done.returncode, done.stdout
 
