@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import os
 import platform
+import signal
 import subprocess
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,9 @@ from lull.model import Job
 from lull.real.programs import DRIVER
 from lull.real.said import named, stream_of
 from lull.runs.samples import Stream
+
+#: So long is waited for all that holds its output open.
+TIMEOUT_S = 600
 
 #: Stands for what this machine need not have.
 STUBS = {
@@ -40,7 +45,7 @@ def drive_raw(
     *,
     release: str = platform.release(),
     versions: str = "dog 1.0\n",
-    limit: float = 60,
+    limit: float = 300,
     stubs: Mapping[str, str] = STUBS,
 ) -> tuple[int, bytes]:
     """The driver's status, and what it said. Other files are in ``folder``."""
@@ -58,7 +63,7 @@ def drive_raw(
     }
     for name, text in files.items():
         (folder / name).write_text(text)
-    done = subprocess.run(
+    process = subprocess.Popen(
         ["sh", repo_root() / DRIVER],
         cwd=folder,
         env={
@@ -67,9 +72,15 @@ def drive_raw(
             "TMPDIR": str(folder),
         },
         stdout=subprocess.PIPE,
-        timeout=300,
+        start_new_session=True,
     )
-    return done.returncode, done.stdout
+    try:
+        data, _ = process.communicate(timeout=TIMEOUT_S)
+        return process.returncode, data
+    finally:
+        # The guest would be gone, and with it who still sleeps.
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def said(stream: Stream) -> str:
