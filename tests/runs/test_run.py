@@ -15,7 +15,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from lull.host.process import run_alone
+from lull.host.process import die_with_parent, run_alone
 from lull.kernels.build import build
 from lull.kernels.record import Kernel
 from lull.kernels.verify import verify
@@ -47,9 +47,13 @@ def lull_kernel() -> Kernel:
 
 @contextmanager
 def busy_host() -> Iterator[None]:
-    """As many processes that only spin as there are processors, and one."""
+    """As many processes that only spin as there are processors, and one. A worker that
+    is killed takes them with it."""
     spin = [sys.executable, "-c", "while True: pass"]
-    spinners = [subprocess.Popen(spin) for _ in range((os.cpu_count() or 1) + 1)]
+    count = (os.cpu_count() or 1) + 1
+    spinners = [
+        subprocess.Popen(spin, preexec_fn=die_with_parent()) for _ in range(count)
+    ]
     try:
         yield
     finally:
