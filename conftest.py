@@ -18,12 +18,13 @@ pytest_plugins = ("lull.proof.plugin", "lull.proof.ktap_plugin", "pytester")
 
 
 # How long an example takes says nothing on a loaded machine. The same examples in each
-# session: what a new one finds is no fault of the change that is tested.
+# session: what a new one finds is no fault of the change that is tested. A proof draws
+# new ones.
 settings.register_profile(
-    "any host",
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow],
+    "new examples", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile(
+    "any host", settings.get_profile("new examples"), derandomize=True
 )
 settings.load_profile("any host")
 
@@ -42,6 +43,8 @@ def _leave(signum: int, frame: FrameType | None) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """SIGTERM unwinds, wherever it comes: what was started is ended."""
     _alike()
+    if config.getoption("--size", "test") == "proof":
+        settings.load_profile("new examples")
     workers = config.getoption("numprocesses", None)
     if workers and not hasattr(config, "workerinput"):
         # Nothing runs in this process but pytest, which knows its own exception.

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A FUSE daemon that stops, somebody who waits in it, and the collector beside both.
 
-Run as a program in a mount namespace: fuse.py stop|swallow MOUNTPOINT COLLECTOR...
+Run as a program in a mount namespace: -m tests.doctor.fuse stop|swallow MOUNTPOINT
+COLLECTOR...
 It speaks just enough of the protocol for a mount to be there
 (include/uapi/linux/fuse.h). One that swallows takes all requests and answers none:
 who has sent one cannot even be killed.
@@ -15,8 +16,9 @@ import signal
 import struct
 import subprocess
 import sys
-import time
 from pathlib import Path
+
+from tests.waiting import until
 
 CANNOT = 77
 
@@ -63,6 +65,7 @@ def main(how: str, place: str, *collector: str) -> int:
     if not children[0]:
         _serve(fd, told)
     os.close(fd)
+    os.close(told)
     os.read(tell, 1)
     if how == "stop":
         os.kill(children[0], signal.SIGSTOP)
@@ -71,8 +74,7 @@ def main(how: str, place: str, *collector: str) -> int:
             _named("stuck-reader")
             os.listdir(place)
             os._exit(0)
-        while not _waits_for_an_answer(children[1]):
-            time.sleep(0.02)
+        until("it waits for the daemon", lambda: _waits_for_an_answer(children[1]))
     try:
         return subprocess.run(collector, timeout=100, check=False).returncode
     finally:

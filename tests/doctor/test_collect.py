@@ -273,7 +273,8 @@ def beside_fuse(how: str, place: Path, *words: str | Path) -> None:
     place.mkdir()
     command = ["unshare", "--mount", "--propagation", "private", sys.executable]
     done = subprocess.run(
-        [*command, fuse.__file__, how, place, *words],
+        [*command, "-m", "tests.doctor.fuse", how, place, *words],
+        cwd=ROOT,
         capture_output=True,
         text=True,
         timeout=120,

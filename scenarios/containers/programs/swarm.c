@@ -186,8 +186,11 @@ int main(int argc, char **argv)
 		pids[i] = neighbour(&others[i]);
 	/* They are beside the first one, too. */
 	for (i = 0; i < neighbours; i++) {
-		while (!others[i].forks)
+		while (!others[i].forks) {
+			if (waitpid(pids[i], NULL, WNOHANG))
+				give_up("a neighbour has ended");
 			usleep(1000);
+		}
 	}
 	alarm(0);
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import signal
 import socket
 import subprocess
 import threading
@@ -231,7 +230,7 @@ def test_what_does_not_come_back_is_named(
 
 
 #: A Redis that holds something in zram and in zswap for as long as it lives. Both say
-#: so at once: the next one may begin as soon as either does.
+#: so at once: the next one may begin as soon as either does. It ends with the driver.
 REDIS = """\
 holds() {
 	new=$(mktemp -d held.XXXXXX)
@@ -241,8 +240,8 @@ holds() {
 }
 exec 3>&- 4>&-
 echo "$*" >>asked
-sleep 60 </dev/null >/dev/null 2>&1 &
-echo $! >pid && echo $! >>pids
+sleep 6000 </dev/null >/dev/null 2>&1 &
+echo $! >pid
 python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("redis.sock")'
 holds 900000000 800000
 (
@@ -250,26 +249,13 @@ holds 900000000 800000
 		sleep 0.05
 	done
 	holds 0 0
-) </dev/null >/dev/null 2>&1 &
-echo $! >>pids"""
+) </dev/null >/dev/null 2>&1 &"""
 
 SYSTEMCTL = """\
 case $1 in
 is-active) cat active ;;
 show) cat pid ;;
 esac"""
-
-
-@pytest.fixture(autouse=True)
-def nobody_is_left(tmp_path: Path) -> Iterator[None]:
-    """Who stands for a Redis ends with the test, whatever has come of it. Of one that
-    has ended the PID may be somebody else's."""
-    yield
-    pids = tmp_path / "pids"
-    for pid in pids.read_text().split() if pids.is_file() else ():
-        with suppress(ProcessLookupError, FileNotFoundError):
-            if Path(f"/proc/{pid}/cwd").readlink() == tmp_path:
-                os.kill(int(pid), signal.SIGKILL)
 
 
 def played(
