@@ -36,7 +36,7 @@ from lull.vm.command import (
 from lull.vm.console import scan
 from lull.vm.cpio import initramfs
 from lull.vm.outcome import Ending, Outcome, failure, first_report, message
-from lull.vm.qmp import QUIT_S, accept, gone, hang_up, quit_qemu, resume
+from lull.vm.qmp import accept, gone, hang_up, quit_qemu, resume
 from lull.vm.served import ServedClock, threads_of
 from lull.vm.standby import Standby, hand_over
 from lull.vm.timeouts import TimeoutPolicy, Watchdog, watchdog_here
@@ -284,12 +284,12 @@ class Life:
                 self._gave_up = self._watchdog.verdict(now)
                 refused = talk.done() and talk.exception()
                 if self._gave_up or refused or self._watchdog.left_open(now):
-                    await quit_qemu(qmp, process)
+                    await quit_qemu(qmp, process, self._watchdog.quit_s)
                     break
             # The event that says why is in the socket when QEMU is gone.
             if self._connected:
                 with suppress(asyncio.TimeoutError):
-                    await asyncio.wait_for(gone(qmp), QUIT_S)
+                    await asyncio.wait_for(gone(qmp), self._watchdog.quit_s)
             if talk.done():
                 talk.result()
         except ExecuteError as error:

@@ -13,8 +13,6 @@ from qemu.qmp import QMPClient, QMPError, Runstate
 
 from lull.errors import LabError
 
-QUIT_S = 2.0  #: for QEMU to obey QMP's quit, before it is killed
-
 _POLL_S = 0.05
 
 #: The guest's memory is a file of ours: it is not part of what is saved.
@@ -39,11 +37,14 @@ async def gone(qmp: QMPClient) -> None:
         await qmp.runstate_changed()
 
 
-async def quit_qemu(qmp: QMPClient, process: asyncio.subprocess.Process) -> None:
-    """Ask QEMU to end; one that does not is killed by the caller."""
+async def quit_qemu(
+    qmp: QMPClient, process: asyncio.subprocess.Process, limit_s: float
+) -> None:
+    """Ask QEMU to end; one that does not in ``limit_s`` is killed by the caller."""
     with suppress(QMPError, OSError, asyncio.TimeoutError):
-        await asyncio.wait_for(qmp.execute("quit"), QUIT_S)
-        await asyncio.wait_for(process.wait(), QUIT_S)
+        async with asyncio.timeout(limit_s):
+            await qmp.execute("quit")
+            await process.wait()
 
 
 async def hang_up(qmp: QMPClient) -> None:

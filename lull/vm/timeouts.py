@@ -32,7 +32,8 @@ class TimeoutPolicy:
 
     ``boot_s``: to the first result line; ``stall_s``: without a result line
     and without console output; ``overall_s``: the whole run; ``leave_s``:
-    from the ``done`` line to QEMU's end; ``bug_s``: on from where the console
+    from the ``done`` line to QEMU's end; ``quit_s``: from QMP's quit to that, before it
+    is killed; ``bug_s``: on from where the console
     reports a kernel bug, of which only the aftermath is still to come; ``seen_s``:
     the same for one that was all that the guest was booted for. ``scale`` is for a
     guest that is known to be slow, as a debug kernel is.
@@ -42,6 +43,7 @@ class TimeoutPolicy:
     stall_s: float = 60.0
     overall_s: float = 900.0
     leave_s: float = 10.0
+    quit_s: float = 2.0
     bug_s: float = 10.0
     seen_s: float = 0.5
     scale: float = 1.0
@@ -149,6 +151,11 @@ class Watchdog:
         elif self._bug is None or (seen and not self._seen):
             self._bug = now
         self._seen = seen
+
+    @property
+    def quit_s(self) -> float:
+        """How long QEMU has to obey QMP's quit."""
+        return self._policy.quit_s * self.factor
 
     def left_open(self, now: float) -> bool:
         """The guest is done, and QEMU should have ended by itself by now."""
