@@ -134,6 +134,7 @@ class Expectation(Record):
     control: bool = False  #: this mode against the untouched kernel
     absolute: bool = False  #: bounds the median itself, in the metric's unit
     every: bool = False  #: with absolute: bounds each sample, not the median
+    unkept: str = ""  #: why it is known not to be kept there: told, never failed on
 
 
 class PublishedRow(Record):
@@ -308,6 +309,12 @@ class Promise(Record):
     measured: float | None
     aim: float | None = None
     feature: str = ""
+    unkept: str = ""  #: why it was known that it would not hold, where it does not
+
+    @property
+    def broken(self) -> bool:
+        """It does not hold, and nobody had said so before."""
+        return not self.ok and not self.unkept
 
 
 class Summary(Record):

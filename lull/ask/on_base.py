@@ -18,7 +18,7 @@ from lull.errors import LabError
 from lull.host.files import repo_root
 from lull.host.records import read_toml
 from lull.kernels.bases import Base
-from lull.model import CaseSpec, Expectation, Feature, Record
+from lull.model import CaseSpec, Clock, Expectation, Feature, Record, Value
 
 
 class Partly(Record):
@@ -35,12 +35,24 @@ class Partly(Record):
     checks: Mapping[str, int] = Field(default_factory=dict)
 
 
+class Unkept(Record):
+    """A promise of feature.toml's that is known not to be kept there, and why."""
+
+    workload: str
+    params: dict[str, Value] = Field(default_factory=dict)
+    metric: str
+    mode: str = "lull"
+    clock: Clock
+    why: str
+
+
 class OnBase(Record):
     """One such file: what is otherwise than in feature.toml.
 
     ``native`` are modes; ``cases`` stand in for those of the same workload and
     parameters, or come after all; ``expectations`` are all that is promised, or
-    ``also`` are what is promised beside feature.toml's;
+    ``also`` are what is promised beside feature.toml's, and ``unkept`` say of some of
+    those that they are not kept;
     ``untried`` has trials of safety.toml that cannot come out there, and why,
     ``partly`` those of which some cases can; ``uncalled`` what the feature's hooks
     call less often there than on ``DEFAULT_BASE``, and why.
@@ -53,6 +65,7 @@ class OnBase(Record):
     cases: tuple[CaseSpec, ...] = ()
     expectations: tuple[Expectation, ...] = ()
     also: tuple[Expectation, ...] = ()
+    unkept: tuple[Unkept, ...] = ()
 
 
 def on_base(
@@ -74,7 +87,7 @@ def on_base(
             "modes": tuple(m for m in feature.modes if m.name not in left),
             "cases": tuple(_cases(feature, found)),
             "expectations": found.expectations
-            or (found.also and (*feature.expectations, *found.also)),
+            or ((found.also or found.unkept) and (*_told(feature, found), *found.also)),
             "published": () if found.native else feature.published,
         }
     )
@@ -117,11 +130,33 @@ def _load(feature: Feature, base: Base, root: Path) -> OnBase | None:
     unknown = [name for name in found.native if name not in known] if found else []
     if unknown:
         raise LabError(f"native: no mode {unknown[0]!r}", where=str(path))
+    if found and found.unkept:
+        told = sum(bool(item.unkept) for item in _told(feature, found))
+        if told != len(found.unkept) or found.expectations:
+            hint = "each has workload, params, metric, mode and clock of one of them"
+            raise LabError(
+                "unkept: not all are promises of feature.toml that hold there",
+                where=str(path),
+                hint=hint,
+            )
     return found
 
 
 def _read(path: Path) -> OnBase | None:
     return read_toml(path, OnBase) if path.is_file() else None
+
+
+def _told(feature: Feature, found: OnBase) -> Iterator[Expectation]:
+    """feature.toml's, each with why it is known not to be kept there, if it is."""
+
+    def key(item: Expectation | Unkept) -> tuple[object, ...]:
+        params = full_params(feature, item.workload, item.params)
+        case = item.workload, repr(sorted(params.items()))
+        return *case, item.metric, item.mode, item.clock
+
+    whys = {key(item): item.why for item in found.unkept}
+    for item in feature.expectations:
+        yield item.model_copy(update={"unkept": whys.get(key(item), "")})
 
 
 def _cases(feature: Feature, found: OnBase) -> Iterator[CaseSpec]:

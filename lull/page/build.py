@@ -126,8 +126,11 @@ def _heading(systems: Sequence[System]) -> str:
 def _lead(found: Answer) -> str:
     checked = sum(v.checked for b in found.blocks for v in b.verdicts)
     broken = sum(len(v.broken) for b in found.blocks for v in b.verdicts)
+    unkept = sum(len(v.unkept) for b in found.blocks for v in b.verdicts)
     parts = []
-    if checked and not broken:
+    if unkept:
+        parts.append(f"{unkept} of {checked} promises not kept, as known.")
+    elif checked and not broken:
         parts.append(
             f"All {checked} promises hold." if checked > 1 else "The promise holds."
         )
@@ -194,6 +197,9 @@ def _system(block: Block, feature: Feature, runs: Sequence[Run], name: str) -> S
                     if p.feature == block.feature and p.ok
                 ),
                 broken=tuple(_promise(p) for p in verdict.broken),
+                unkept=tuple(
+                    (*_promise(p), clean(p.unkept, 200)) for p in verdict.unkept
+                ),
             )
             for verdict in block.verdicts
             if verdict.checked

@@ -67,11 +67,13 @@ class Claim:
 
 @dataclass(frozen=True)
 class Promises:
-    """What a system promises on a clock: kept ones, and those that are not."""
+    """What a system promises on a clock: kept ones, those that are not, and those
+    that were known not to be, with why."""
 
     clock: Clock
     kept: tuple[tuple[str, str], ...]
     broken: tuple[tuple[str, str], ...]
+    unkept: tuple[tuple[str, str, str], ...] = ()
 
 
 @dataclass(frozen=True)

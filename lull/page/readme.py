@@ -246,12 +246,12 @@ def _foot(
     found: Answer, given: Sequence[Figures], known: Sequence[Feature]
 ) -> Iterable[str]:
     checked = sum(v.checked for b in found.blocks for v in b.verdicts)
-    broken = sum(len(v.broken) for b in found.blocks for v in b.verdicts)
+    bad = sum(len(v.broken + v.unkept) for b in found.blocks for v in b.verdicts)
     clocks = " and ".join(figures.summary.clock for figures in given)
     for machine in found.machines[:1]:
         yield (
             f"Linux {machine.kernel} on {machine.cpus} CPUs under QEMU, medians;"
-            f" {checked - broken} of {checked} promises on {clocks} hold."
+            f" {checked - bad} of {checked} promises on {clocks} hold."
         )
     for figures in given:
         summary = figures.summary

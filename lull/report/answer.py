@@ -62,6 +62,7 @@ class Verdict(Record):
     clock: Clock
     checked: int
     broken: tuple[Promise, ...]
+    unkept: tuple[Promise, ...] = ()  #: those that were known not to be kept there
 
 
 class Block(Record):
@@ -185,8 +186,14 @@ def _block(feature: Feature, summaries: Sequence[Summary]) -> Block:
     verdicts = []
     for summary in summaries:
         own = [p for p in summary.expectations if p.feature == feature.name]
-        broken = tuple(promise for promise in own if not promise.ok)
-        verdicts.append(Verdict(clock=summary.clock, checked=len(own), broken=broken))
+        verdicts.append(
+            Verdict(
+                clock=summary.clock,
+                checked=len(own),
+                broken=tuple(promise for promise in own if promise.broken),
+                unkept=tuple(promise for promise in own if promise.unkept),
+            )
+        )
     return Block(
         feature=feature.name,
         title=feature.title,

@@ -162,16 +162,18 @@ def _verdict(verdict: Verdict) -> Iterator[str]:
     """The words for the clock's line, and lines of their own below it."""
     if not verdict.checked:
         yield "no promise was checked"
-    elif not verdict.broken:
+    elif not verdict.broken and not verdict.unkept:
         yield "promise holds"
     else:
-        yield "promise BROKEN:"
-        first, *others = verdict.broken
+        bad = verdict.broken or verdict.unkept
+        yield "promise BROKEN:" if verdict.broken else "promise not kept, as known:"
+        first, *others = bad
         text = first.text
         if first.measured is not None:
             text += f" (measured {first.measured:.4g})"
-        if others:
-            text = f"{len(verdict.broken)} of {verdict.checked}: {text}, ..."
+        if others or not verdict.broken:
+            text = f"{len(bad)} of {verdict.checked}: {text}"
+        text += ", ..." if others else ""
         lines = _wrapped(text, " " * 8, " " * 8)
         if len(lines) > _BROKEN:
             lines = [*lines[: _BROKEN - 1], f"{lines[_BROKEN - 1][: WIDTH - 4]} ..."]

@@ -39,6 +39,7 @@ def _point(promise: Promise) -> Point:
             said += NOT_SHOWN
     return Point(
         promise.text.removesuffix(NOT_MEASURED).removesuffix(NOT_SHOWN),
-        ok=promise.ok,
+        ok=not promise.broken,
+        expected=promise.unkept or None,
         diagnostics=(said if promise.aim is None else f"{said}, aim {promise.aim:g}",),
     )

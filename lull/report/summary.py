@@ -68,7 +68,7 @@ def summarise(
     Rows come in the order of feature.toml: cases, metrics, modes; then arms.
     Metrics and modes that feature.toml does not know are left out, cases that
     it does not plan come last. ``ok`` is that every expectation for this
-    clock is met, with its measurement there.
+    clock is met, with its measurement there, but for those known not to be.
     """
     by_feature: defaultdict[str, list[Sample]] = defaultdict(list)
     seeds: set[int] = set()
@@ -98,7 +98,7 @@ def summarise(
         seeds=len(seeds),
         rows=tuple(rows),
         expectations=tuple(promises),
-        ok=all(promise.ok for promise in promises),
+        ok=not any(promise.broken for promise in promises),
         native={f.name: meta.native[f.name] for f in features if f.name in meta.native},
         absent=dict(meta.absent),
     )
@@ -274,7 +274,8 @@ def _promise(
     if not ok and not apart and item.control:
         # Boots of one kernel differ by more than the bounds.
         return promise.model_copy(update={"text": text + NOT_SHOWN, "ok": True})
-    return promise.model_copy(update={"ok": ok})
+    unkept = "" if ok else item.unkept
+    return promise.model_copy(update={"ok": ok, "unkept": unkept})
 
 
 def _of_a_difference(item: Expectation) -> bool:

@@ -289,13 +289,16 @@ def _line(name: str, cells: Sequence[tuple[str, ...]], label: int) -> Iterator[s
 
 
 def _expectation(promise: Promise) -> Iterator[str]:
-    yield from wrap(promise.text, f"  {'ok' if promise.ok else 'MISSED':8}", " " * 10)
+    word = "ok" if promise.ok else "unkept" if promise.unkept else "MISSED"
+    yield from wrap(promise.text, f"  {word:8}", " " * 10)
     if promise.measured is not None:
         text = f"measured {promise.measured:.4g}"
         if promise.aim is not None:
             reached = "" if promise.measured <= promise.aim else "not "
             text += f"; aim {promise.aim:g} {reached}reached"
         yield f"{'':10}{text}"
+    if promise.unkept:
+        yield from wrap(f"known: {promise.unkept}", " " * 10, " " * 10)
 
 
 def _notes(summary: Summary, features: Iterable[Feature]) -> Iterator[str]:

@@ -80,6 +80,30 @@ def test_what_is_promised_also_comes_beside_the_others(root: Path) -> None:
     assert there.expectations[-1].max == 1.0
 
 
+UNKEPT = """[[unkept]]
+workload = "zombies"
+params = {params}
+metric = "total"
+clock = "insn"
+why = "it is slow there"
+"""
+
+
+def test_what_is_known_not_to_be_kept_is_said_of_one_promise(root: Path) -> None:
+    walk = synthetic.feature()
+    place = root / "features" / "walk" / "bases" / "7.3.toml"
+    place.write_text(UNKEPT.replace("{params}", "{ zombies = 30000 }"))
+    there = on_base(walk, base("7.3"), root=root)
+    assert [item.unkept for item in there.expectations if item.unkept] == [
+        "it is slow there"
+    ]
+    assert len(there.expectations) == len(walk.expectations)
+    place.write_text(UNKEPT.replace("{params}", "{ zombies = 77 }"))
+    with pytest.raises(LabError, match="unkept") as caught:
+        on_base(walk, base("7.3"), root=root)
+    assert str(place) in caught.value.where
+
+
 @pytest.mark.parametrize("text", ["native = 1", "modes = []", 'native = ["nap"]', "["])
 def test_a_broken_file_is_named(root: Path, text: str) -> None:
     place = root / "features" / "walk" / "bases" / "7.3.toml"

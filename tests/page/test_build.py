@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lull.model import Arm, Clock, Feature, Metric
 from lull.page.build import Extras, page
 from lull.page.html import render as render_page
@@ -48,6 +50,20 @@ def test_what_is_slower_is_said_as_loud() -> None:
     assert found.broken == "1 of 1 promises broken"
     ((text, measured),) = only(found).promises[0].broken
     assert text.startswith("total lull <= 0.125") and float(measured) > 2
+
+
+def test_what_is_known_not_to_be_kept_is_said_as_loud_and_is_not_broken() -> None:
+    run = with_cost(lull=900.0)
+    (promise,) = run.summary.expectations
+    known = promise.model_copy(update={"unkept": "it is slow there"})
+    summary = run.summary.model_copy(update={"expectations": (known,)})
+    found = made(replace(run, summary=summary))
+    assert found.broken == ""
+    assert found.lead.startswith("1 of 1 promises not kept, as known.")
+    promises = only(found).promises[0]
+    ((text, measured, why),) = promises.unkept
+    assert (promises.kept, promises.broken) == ((), ())
+    assert text == promise.text and float(measured) > 2 and why == "it is slow there"
 
 
 def test_noise_is_folded_away() -> None:

@@ -230,6 +230,11 @@ def test_a_broken_promise_and_a_control_are_said(root: Path) -> None:
     refresh_feature(synthetic.feature(), [Figures(broken)], root)
     text = (root / "features/walk/README.md").read_text("utf-8")
     assert f"- broken: {first.text}" in text
+    known = first.model_copy(update={"ok": False, "unkept": "it is slow there"})
+    there = broken.model_copy(update={"expectations": (known, *rest)})
+    refresh_feature(synthetic.feature(), [Figures(there)], root)
+    text = (root / "features/walk/README.md").read_text("utf-8")
+    assert f"- not kept, as known: {first.text}" in text and "- broken:" not in text
     assert "2.0000 [1.6667, 2.5000] excludes 1" in text
 
 

@@ -103,6 +103,12 @@ def test_a_promise_holds_or_is_broken_or_was_not_checked() -> None:
     assert "total lull <= 0.125 of stock (measured 0.2)" in broken
     assert "promise holds" not in broken
     assert "lull run walk --clock insn --check" in broken
+    slow = promise(ok=False, unkept="it is slow there")
+    known = text(summary(pair(), [promise(), slow]))
+    assert "promise not kept, as known:" in known
+    assert "1 of 2: total lull <= 0.125 of stock (measured 0.2)" in known
+    assert "BROKEN" not in known and "promise holds" not in known
+    assert "promise BROKEN:" in text(summary(pair(), [promise(ok=False), slow]))
 
 
 def test_what_a_kernel_has_itself_and_what_is_not_there_is_said() -> None:

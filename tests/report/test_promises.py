@@ -13,7 +13,7 @@ from lull.cli import app, main
 from lull.errors import LabError, UsageError
 from lull.host.progress import Progress
 from lull.model import Clock, Promise, Summary
-from lull.report.ktap import Point, parse
+from lull.report.ktap import Point, parse, write
 from lull.report.promises import points_of
 from lull.report.summary import summarise
 from lull.runs.experiment import RunResult
@@ -37,6 +37,16 @@ def test_a_feature_is_a_test_and_its_expectations_are_subtests() -> None:
     broken = Point(TEXT, ok=False, diagnostics=("measured 0.5, aim 0.08",))
     (point,) = points_of(made(lull=200.0))
     assert (point.ok, point.subtests) == (False, (broken,))
+
+
+def test_one_that_is_known_not_to_be_kept_has_failed_as_expected() -> None:
+    summary = made(lull=200.0)
+    (promise,) = summary.expectations
+    known = promise.model_copy(update={"unkept": "it is slow there"})
+    (point,) = points_of(summary.model_copy(update={"expectations": (known,)}))
+    (inner,) = point.subtests
+    assert (point.ok, inner.ok, inner.expected) == (True, True, "it is slow there")
+    assert "# XFAIL it is slow there\n" in write((point,))
 
 
 def test_what_was_not_measured_has_failed_under_its_name() -> None:

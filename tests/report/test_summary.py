@@ -121,6 +121,26 @@ def test_a_missed_expectation_is_not_ok() -> None:
     assert lull.measured == pytest.approx(0.15, rel=0.02)
 
 
+def test_one_that_is_known_not_to_be_kept_fails_nothing() -> None:
+    walk = synthetic.feature()
+    known = walk.expectations[0].model_copy(update={"unkept": "it is slow there"})
+    there = walk.model_copy(update={"expectations": (known,)})
+
+    def made(lull: float) -> tuple[bool, bool, str]:
+        cost = {**synthetic.COST, "lull": lull}
+        meta = synthetic.meta(control=False)
+        found = summarise([there], synthetic.samples(cost=cost), meta)
+        (promise,) = found.expectations
+        assert not promise.broken
+        return found.ok, promise.ok, promise.unkept
+
+    assert made(60.0) == (True, False, "it is slow there")
+    assert made(synthetic.COST["lull"]) == (True, True, "")
+    # What was not measured was not seen to be as it is known.
+    nothing = summarise([there], [], synthetic.meta(control=False))
+    assert not nothing.ok and nothing.expectations[0].broken
+
+
 def test_the_control_notices_a_kernel_that_became_slower() -> None:
     slow = {**synthetic.COST, "stock": 400.0 * 1.02}
     samples = synthetic.samples(cost=slow, noise=0)

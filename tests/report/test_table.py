@@ -116,13 +116,15 @@ def test_expectations_say_what_was_measured() -> None:
         Promise(text="a lull <= 0.1 of stock", ok=True, measured=0.09, aim=0.05),
         Promise(text="b lull <= 0.1 of stock", ok=False, measured=0.2, aim=0.3),
         Promise(text="c lull: not measured", ok=False, measured=None),
+        Promise(text="d lull", ok=False, measured=0.2, unkept="it is slow there"),
     ]
     text = render(summary([], promises), [])
     assert "  ok      a lull <= 0.1 of stock\n" in text
     assert "          measured 0.09; aim 0.05 not reached\n" in text
     assert "  MISSED  b lull" in text
     assert "measured 0.2; aim 0.3 reached" in text
-    assert "  MISSED  c lull: not measured\n\n" in text
+    assert "  MISSED  c lull: not measured\n  unkept  d lull\n" in text
+    assert "measured 0.2\n          known: it is slow there\n\n" in text
 
 
 def test_the_control_reads_as_the_cost_of_having_it_compiled_in() -> None:
