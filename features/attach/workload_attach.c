@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -74,6 +75,10 @@ static void program_main(const struct job_case *c, const uint64_t *phases)
 	pthread_t ids[THREADS_MAX];
 
 	if (pin_cpu(WRITER_CPU) < 0)
+		_exit(1);
+	/* Then no child and no other thread runs before who has the CPU waits. */
+	if (job_number(c, "fifo") &&
+	    sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){ .sched_priority = 1 }) < 0)
 		_exit(1);
 	for (unsigned int i = 0; i < n; i++) {
 		threads[i] = (struct thread){
@@ -158,6 +163,7 @@ static const struct workload_param attach_params[] = {
 	{ "sleep_us", "10000" },
 	{ "period_us", "0" },
 	{ "storm", "1" },
+	{ "fifo", "0" },
 	{ "v1", "0" },
 	{ "favordynmods", "0" },
 	{ 0 },
