@@ -23,8 +23,11 @@
 /* sysctl allocates as much as it is asked for. */
 #define PIECE (64u << 10)
 #define PATH_SIZE 4096
-/* How long a child that was killed may take to go. */
+/* How long a child that was killed may stay where no signal reaches, or else. */
 #define GRACE_MS 200
+#define GRACE_MAX_MS 20000
+/* So many times its limit a child has at most that is not let run. */
+#define STARVED_MAX 20
 #define LOG_READ_ALL 3
 
 /* Of one child: the next one gets another, for this one may yet wake up. */
@@ -305,18 +308,52 @@ static int start(void)
 	return 0;
 }
 
+/* As ps has it; 0 where that cannot be seen. */
+static char state_of(pid_t pid)
+{
+	char name[32], text[512];
+	const char *end;
+	ssize_t n;
+	int fd;
+
+	snprintf(name, sizeof(name), "/proc/%d/stat", (int)pid);
+	fd = open(name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	end = strrchr(text, ')');
+	return end && end[1] ? end[2] : 0;
+}
+
+static uint64_t cpu_ms(pid_t pid)
+{
+	struct timespec ts;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &ts) < 0)
+		return 0;
+	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+}
+
 /* Returns who is left, or 0. */
 static pid_t stop(void)
 {
-	uint64_t end = now_ms() + GRACE_MS;
+	uint64_t begin = now_ms(), took;
 	pid_t pid = child, gone;
 
 	if (!pid)
 		return 0;
 	kill(-pid, SIGKILL);
 	kill(pid, SIGKILL);
-	while (!(gone = waitpid(pid, NULL, WNOHANG)) && now_ms() < end)
+	while (!(gone = waitpid(pid, NULL, WNOHANG))) {
+		/* Who does not sleep there is on its way, however busy the host is. */
+		took = now_ms() - begin;
+		if (took >= GRACE_MAX_MS || (took >= GRACE_MS && state_of(pid) == 'D'))
+			break;
 		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+	}
 	close(line);
 	munmap(desk, sizeof(*desk));
 	line = -1;
@@ -329,10 +366,34 @@ void ask_end(void)
 	stop();
 }
 
+/* It waits for a CPU on a busy host, or was stopped. */
+static bool kept_from_it(pid_t pid)
+{
+	char state = state_of(pid);
+
+	return state == 'R' || state == 'T' || state == 't';
+}
+
+/* A limit is for who sleeps, or is at work for so long: not for who is not let run. */
+static int wait_for_it(struct pollfd *p, unsigned int ms)
+{
+	uint64_t end = now_ms() + ms, ran = cpu_ms(child), now;
+	int ret;
+
+	for (int i = 0; i < STARVED_MAX; i++, end += ms) {
+		do {
+			now = now_ms();
+			ret = poll(p, 1, now < end ? (int)(end - now) : 0);
+		} while (ret < 0 && errno == EINTR);
+		if (ret || !kept_from_it(child) || cpu_ms(child) - ran >= ms)
+			break;
+	}
+	return ret;
+}
+
 int ask(enum ask what, const char *path, unsigned int ms, struct answer *a)
 {
 	struct pollfd p = { .events = POLLIN };
-	uint64_t end = now_ms() + ms;
 	char byte = 0;
 	int ret;
 
@@ -345,11 +406,7 @@ int ask(enum ask what, const char *path, unsigned int ms, struct answer *a)
 		return -ENAMETOOLONG;
 	p.fd = line;
 	if (write(line, &byte, 1) == 1) {
-		do {
-			uint64_t now = now_ms();
-
-			ret = poll(&p, 1, now < end ? (int)(end - now) : 0);
-		} while (ret < 0 && errno == EINTR);
+		ret = wait_for_it(&p, ms);
 		if (ret == 1 && read(line, &byte, 1) == 1) {
 			a->text = desk->text;
 			a->len = desk->len;

@@ -185,6 +185,42 @@ def test_a_file_that_never_answers_hangs_nothing(
     assert bundle.manifest.left == 0
 
 
+@pytest.mark.seconds(6)
+def test_who_is_not_let_run_has_not_hung(collector: Path, tmp_path: Path) -> None:
+    """A reader that is stopped longer than the limit, or starved, has its answer."""
+    root = tmp_path / "root"
+    (root / "sys/power").mkdir(parents=True)
+    state = root / "sys/power/mem_sleep"
+    os.mkfifo(state)
+    for n in range(5):
+        out = tmp_path / str(n)
+        begin = time.monotonic()
+        child = subprocess.Popen([collector, "collect", "--root", root, out])
+        try:
+            with other_side(state):
+                (inside,) = pgrep("-P", child.pid)
+                os.kill(inside, signal.SIGSTOP)
+                in_time = time.monotonic() - begin < 2.5
+                time.sleep(4)
+                # Who was given up reads no more.
+                with suppress(OSError):
+                    pipe = os.open(state, os.O_WRONLY | os.O_NONBLOCK)
+                    os.write(pipe, b"s2idle [deep]\n")
+                    os.close(pipe)
+                    os.kill(inside, signal.SIGCONT)
+            assert child.wait() == 0
+        finally:
+            child.kill()
+            child.wait()
+        if in_time:
+            break
+    else:
+        pytest.skip("so busy that no reader was stopped within its 3 s")
+    bundle = read_bundle(load_folder(out))
+    assert not [gap.path for gap in bundle.manifest.gaps if gap.kind == "hung"]
+    assert judge(bundle).facts.power.mem_sleep == "deep"
+
+
 def test_a_step_has_an_end_however_many_hang(collector: Path, tmp_path: Path) -> None:
     root = tmp_path / "root"
     for pid in range(100, 120):
