@@ -5,7 +5,7 @@ uname -r
 lull status freeze
 sed -i 's/^LULL_FREEZE=.*/LULL_FREEZE=lull/' /etc/default/lull
 systemctl restart lull.service
-rtcwake -m mem -s 5
+rtcwake -m mem -s 20
 lull status freeze
 lull set freeze stock
 lull status freeze | grep mode:

@@ -21,9 +21,9 @@ look() {
 	echo "=="
 }
 
-# until_there COMMAND...: 30 s at most.
+# until_there COMMAND...: 300 s at most.
 until_there() {
-	tries=300
+	tries=3000
 	until "$@" > /dev/null 2>&1; do
 		tries=$((tries - 1))
 		[ $tries -gt 0 ] || { echo "never true: $*"; exit 1; }
