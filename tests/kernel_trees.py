@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import subprocess
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -135,13 +137,29 @@ def members(folder: Path) -> list[Path]:
 
 
 def run(command: Sequence[str], tree: Path) -> str:
-    """Run a step of a build and return what it said."""
+    """Run a step of a build and return what it said. Whoever interrupts it ends all of
+    it: what make has started would go on, and the tree's lock be another's."""
     cache = Cache()
     has_ccache = toolchain.ccache() is not None
     env = environment(cache.ccache if has_ccache else None, cache.work)
-    done = subprocess.run(command, cwd=tree, env=env, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout + done.stderr
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        command,
+        cwd=tree,
+        env=env,
+        stdout=pipe,
+        stderr=pipe,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        try:
+            said, errors = process.communicate()
+        except BaseException:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            raise
+    assert process.returncode == 0, errors[-3000:]
+    return said + errors
 
 
 def checkpatch(*words: str | Path) -> list[str]:
