@@ -20,6 +20,7 @@ from lull.proof.trial import Size, Trial, trials
 from lull.runs import boot as boot_module
 from lull.vm import accel as accel_module
 from lull.vm.probe_build import probe_recipe
+from tests.runs.test_figures import asked
 
 ROOT = repo_root()
 ROOMS = ("features", "scenarios", "kernel", "probe", "lull")
@@ -275,3 +276,10 @@ def test_a_boot_reads_no_file_of_ours_that_is_not_in_its_key(tmp_path: Path) -> 
         known.add(str(path.relative_to(ROOT)))
     left = {n for n in ours - known if not any(ok(n) for ok in BESIDE.values())}
     assert not left
+
+
+def test_what_is_promised_on_a_base_is_asked_for_there_alone() -> None:
+    of_7_3 = ROOT / "features/attach/bases/7.3.toml"
+    assert of_7_3 in asked(["attach"], "7.3")
+    assert of_7_3 not in asked(["attach"], "6.12") + asked(["freeze"], "7.3")
+    assert ROOT / "features/attach/feature.toml" in asked(["attach"], "6.12")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -29,18 +30,23 @@ ROOT = repo_root()
 SEEDS = 6
 
 
-def parts(names: list[str], base: str) -> dict[str, str]:
-    """Of all that is in the two kernels: a figure may move with any of it."""
-    # But not with how it is shown.
+def asked(names: list[str], base: str) -> list[Path]:
+    """The files that say what is measured and promised, not how it is shown."""
     page = ROOT / "lull/page"
     files = [p for p in imports(ROOT, "lull/cli.py") if page not in p.parents]
-    files += [p for name in names for p in ROOT.glob(f"*/{name}/feature.toml")]
-    files += ROOT.glob("features/devices/trees/*")
+    for name in names:
+        files += ROOT.glob(f"*/{name}/feature.toml")
+        files += ROOT.glob(f"*/{name}/bases/{base}.toml")
+    return sorted([*files, *ROOT.glob("features/devices/trees/*")])
+
+
+def parts(names: list[str], base: str) -> dict[str, str]:
+    """Of all that is in the two kernels: a figure may move with any of it."""
     return {
         **kernel_parts(Arm.LULL, "tests/runs/test_figures.py", base=base),
         **tools(),
         "probe": recipe_key(ROOT, probe_recipe(ROOT)),
-        "asked": digest(*(path.read_bytes() for path in sorted(files))),
+        "asked": digest(*(path.read_bytes() for path in asked(names, base))),
     }
 
 
