@@ -134,7 +134,8 @@ class Expectation(Record):
     control: bool = False  #: this mode against the untouched kernel
     absolute: bool = False  #: bounds the median itself, in the metric's unit
     every: bool = False  #: with absolute: bounds each sample, not the median
-    unkept: str = ""  #: why it is known not to be kept there: told, never failed on
+    unkept: str = ""  #: why it is known not to be kept on that base
+    unkept_max: float | None = None  #: what it is known to keep in place of ``max``
 
 
 class PublishedRow(Record):

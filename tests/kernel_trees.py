@@ -144,13 +144,14 @@ def run(command: Sequence[str], tree: Path) -> str:
     env = environment(cache.ccache if has_ccache else None, cache.work)
     pipe = subprocess.PIPE
     with subprocess.Popen(
-        command,
+        ["setpriv", "--pdeathsig", "TERM", "--", *command],
         cwd=tree,
         env=env,
         stdout=pipe,
         stderr=pipe,
         text=True,
-        start_new_session=True,
+        # No session of its own, to which our niceness would be nothing.
+        process_group=0,
     ) as process:
         try:
             said, errors = process.communicate()

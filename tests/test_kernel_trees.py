@@ -12,7 +12,9 @@ from lull.host.files import repo_root
 from tests.waiting import ended, until
 
 STEP = """
+import signal
 from pathlib import Path
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from tests.kernel_trees import run
 run(["sh", "-c", "sleep 1000 & echo $! > pid; mv pid pids; wait"], Path({folder!r}))
 """
@@ -21,7 +23,17 @@ run(["sh", "-c", "sleep 1000 & echo $! > pid; mv pid pids; wait"], Path({folder!
 def test_who_interrupts_a_step_ends_all_that_it_started(tmp_path: Path) -> None:
     words = [sys.executable, "-c", STEP.format(folder=str(tmp_path))]
     with subprocess.Popen(words, cwd=repo_root(), stderr=subprocess.DEVNULL) as who:
-        pids = tmp_path / "pids"
-        until("the step has started something", pids.exists)
-        who.send_signal(signal.SIGINT)
+        try:
+            pids = tmp_path / "pids"
+            until("the step has started something", pids.exists)
+            until("it is waited for", lambda: sleeps(who.pid))
+            who.send_signal(signal.SIGINT)
+            who.wait(60)
+        finally:
+            who.kill()
     ended(int(pids.read_text()))
+
+
+def sleeps(pid: int) -> bool:
+    stat = Path(f"/proc/{pid}/stat").read_text("utf-8")
+    return stat.rpartition(")")[2].split()[0] == "S"

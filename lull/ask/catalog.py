@@ -325,6 +325,8 @@ def _bad_expectation(
     yield from params
     yield from _bad_metric(feature, item.metric, field)
     yield from _bad_sides(feature, item, field)
+    if item.unkept or item.unkept_max is not None:
+        yield f"{field}.unkept", "is said in bases/BASE.toml, of a base"
     if item.min is None and item.max is None and item.aim is None:
         yield field, "has none of min, max and aim"
     if item.every and (not item.absolute or (item.min is None) == (item.max is None)):

@@ -36,14 +36,16 @@ class Partly(Record):
 
 
 class Unkept(Record):
-    """A promise of feature.toml's that is known not to be kept there, and why."""
+    """A promise of feature.toml's that is known not to be kept there, and why; ``max``
+    is what is known to be kept."""
 
     workload: str
     params: dict[str, Value] = Field(default_factory=dict)
     metric: str
     mode: str = "lull"
-    clock: Clock
+    clock: Clock | None = None
     why: str
+    max: float
 
 
 class OnBase(Record):
@@ -130,14 +132,15 @@ def _load(feature: Feature, base: Base, root: Path) -> OnBase | None:
     unknown = [name for name in found.native if name not in known] if found else []
     if unknown:
         raise LabError(f"native: no mode {unknown[0]!r}", where=str(path))
-    if found and found.unkept:
-        told = sum(bool(item.unkept) for item in _told(feature, found))
-        if told != len(found.unkept) or found.expectations:
-            hint = "each has workload, params, metric, mode and clock of one of them"
+    for item in found.unkept if found else ():
+        key = _key(feature, item)
+        said = [e for e in feature.expectations if _key(feature, e) == key]
+        if len(said) != 1 or said[0].max is None or (found and found.expectations):
             raise LabError(
-                "unkept: not all are promises of feature.toml that hold there",
+                f"unkept: {item.metric} of {item.workload} is not one promise of"
+                " feature.toml's, with max, that is made there",
                 where=str(path),
-                hint=hint,
+                hint="it has its workload, params, metric, mode and clock",
             )
     return found
 
@@ -148,15 +151,20 @@ def _read(path: Path) -> OnBase | None:
 
 def _told(feature: Feature, found: OnBase) -> Iterator[Expectation]:
     """feature.toml's, each with why it is known not to be kept there, if it is."""
-
-    def key(item: Expectation | Unkept) -> tuple[object, ...]:
-        params = full_params(feature, item.workload, item.params)
-        case = item.workload, repr(sorted(params.items()))
-        return *case, item.metric, item.mode, item.clock
-
-    whys = {key(item): item.why for item in found.unkept}
+    unkept = {_key(feature, item): item for item in found.unkept}
     for item in feature.expectations:
-        yield item.model_copy(update={"unkept": whys.get(key(item), "")})
+        known = unkept.get(_key(feature, item))
+        if known is None:
+            yield item
+        else:
+            more = {"unkept": known.why, "unkept_max": known.max}
+            yield item.model_copy(update=more)
+
+
+def _key(feature: Feature, item: Expectation | Unkept) -> tuple[object, ...]:
+    params = full_params(feature, item.workload, item.params)
+    case = item.workload, repr(sorted(params.items()))
+    return *case, item.metric, item.mode, item.clock
 
 
 def _cases(feature: Feature, found: OnBase) -> Iterator[CaseSpec]:

@@ -57,7 +57,9 @@ def render(
     def left(kept: int) -> str:
         cut = found.blocks[kept:]
         broken = sum(bool(block.broken) for block in cut)
+        unkept = sum(any(v.unkept for v in block.verdicts) for block in cut)
         more = f", of {broken} a promise is BROKEN" if broken else ""
+        more += f", of {unkept} one is not kept, as known" if unkept else ""
         return f"and {len(cut)} more{more}: see the tables"
 
     body = fitted(tries, most - len(head) - len(foot) - 1, left)

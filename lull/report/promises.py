@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from lull.model import Promise, Summary
 from lull.report.ktap import Point
-from lull.report.summary import NOT_MEASURED, NOT_SHOWN
+from lull.report.summary import KEPT, NOT_MEASURED, NOT_SHOWN
 
 
 def points_of(summary: Summary) -> tuple[Point, ...]:
@@ -37,8 +37,12 @@ def _point(promise: Promise) -> Point:
         said = f"measured {promise.measured:.4g}"
         if promise.text.endswith(NOT_SHOWN):
             said += NOT_SHOWN
+        if promise.text.endswith(KEPT):
+            said += KEPT
     return Point(
-        promise.text.removesuffix(NOT_MEASURED).removesuffix(NOT_SHOWN),
+        promise.text.removesuffix(NOT_MEASURED)
+        .removesuffix(NOT_SHOWN)
+        .removesuffix(KEPT),
         ok=not promise.broken,
         expected=promise.unkept or None,
         diagnostics=(said if promise.aim is None else f"{said}, aim {promise.aim:g}",),

@@ -32,6 +32,7 @@ from lull.report import stats
 #: What the text of a promise ends in, where that is so.
 NOT_MEASURED = ": not measured"
 NOT_SHOWN = ": no difference shown"
+KEPT = ": kept, though the base's file says it is not"
 
 #: A case: workload and all parameters, hashable.
 CaseKey = tuple[str, tuple[tuple[str, Value], ...]]
@@ -274,7 +275,11 @@ def _promise(
     if not ok and not apart and item.control:
         # Boots of one kernel differ by more than the bounds.
         return promise.model_copy(update={"text": text + NOT_SHOWN, "ok": True})
-    unkept = "" if ok else item.unkept
+    if ok and item.unkept:
+        return promise.model_copy(update={"text": text + KEPT, "ok": True})
+    known = item.unkept_max is not None and measured <= item.unkept_max
+    known = known and (apart or not _of_a_difference(item))
+    unkept = item.unkept if known and not ok else ""
     return promise.model_copy(update={"ok": ok, "unkept": unkept})
 
 

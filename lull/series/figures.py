@@ -289,8 +289,12 @@ class Quotes:
 
 
 def promised(feature: Feature) -> list[Expectation]:
-    """What the mode ``lull`` is held to."""
-    return [e for e in feature.expectations if e.mode == LULL and not e.control]
+    """What the mode ``lull`` is held to; on a base, what is known to be kept there."""
+    return [
+        e
+        for e in feature.expectations
+        if e.mode == LULL and not e.control and not e.unkept
+    ]
 
 
 def promised_to_stock(feature: Feature) -> list[Expectation]:

@@ -43,7 +43,7 @@ class TimeoutPolicy:
     stall_s: float = 60.0
     overall_s: float = 900.0
     leave_s: float = 10.0
-    quit_s: float = 2.0
+    quit_s: float = 4.0
     bug_s: float = 10.0
     seen_s: float = 0.5
     scale: float = 1.0

@@ -23,11 +23,12 @@
 /* sysctl allocates as much as it is asked for. */
 #define PIECE (64u << 10)
 #define PATH_SIZE 4096
-/* How long a child that was killed may stay where no signal reaches, or else. */
+/* How long a child that was killed may stay: where no signal reaches, or at all. */
 #define GRACE_MS 200
-#define GRACE_MAX_MS 20000
-/* So many times its limit a child has at most that is not let run. */
-#define STARVED_MAX 20
+#define GRACE_MAX_MS 3000
+/* How much longer than its limit a child has that is not let run. */
+#define STARVED_MS 10000
+#define STARVED_LOOK_MS 500
 #define LOG_READ_ALL 3
 
 /* Of one child: the next one gets another, for this one may yet wake up. */
@@ -327,6 +328,14 @@ static char state_of(pid_t pid)
 	return end && end[1] ? end[2] : 0;
 }
 
+/* It waits for a CPU on a busy host, or was stopped. */
+static bool kept_from_it(pid_t pid)
+{
+	char state = state_of(pid);
+
+	return state == 'R' || state == 'T' || state == 't';
+}
+
 static uint64_t cpu_ms(pid_t pid)
 {
 	struct timespec ts;
@@ -348,9 +357,9 @@ static pid_t stop(void)
 	kill(-pid, SIGKILL);
 	kill(pid, SIGKILL);
 	while (!(gone = waitpid(pid, NULL, WNOHANG))) {
-		/* Who does not sleep there is on its way, however busy the host is. */
+		/* Who waits for a CPU is on its way. */
 		took = now_ms() - begin;
-		if (took >= GRACE_MAX_MS || (took >= GRACE_MS && state_of(pid) == 'D'))
+		if (took >= GRACE_MAX_MS || (took >= GRACE_MS && !kept_from_it(pid)))
 			break;
 		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
 	}
@@ -366,29 +375,30 @@ void ask_end(void)
 	stop();
 }
 
-/* It waits for a CPU on a busy host, or was stopped. */
-static bool kept_from_it(pid_t pid)
+static int poll_until(struct pollfd *p, uint64_t end)
 {
-	char state = state_of(pid);
+	uint64_t now;
+	int ret;
 
-	return state == 'R' || state == 'T' || state == 't';
+	do {
+		now = now_ms();
+		ret = poll(p, 1, now < end ? (int)(end - now) : 0);
+	} while (ret < 0 && errno == EINTR);
+	return ret;
 }
 
 /* A limit is for who sleeps, or is at work for so long: not for who is not let run. */
 static int wait_for_it(struct pollfd *p, unsigned int ms)
 {
-	uint64_t end = now_ms() + ms, ran = cpu_ms(child), now;
-	int ret;
+	uint64_t end = now_ms() + ms, last = end + STARVED_MS, ran = cpu_ms(child);
+	int ret = poll_until(p, end);
 
-	for (int i = 0; i < STARVED_MAX; i++, end += ms) {
-		do {
-			now = now_ms();
-			ret = poll(p, 1, now < end ? (int)(end - now) : 0);
-		} while (ret < 0 && errno == EINTR);
-		if (ret || !kept_from_it(child) || cpu_ms(child) - ran >= ms)
-			break;
+	while (!ret && end < last && kept_from_it(child) && cpu_ms(child) - ran < ms) {
+		end += STARVED_LOOK_MS;
+		ret = poll_until(p, end);
 	}
-	return ret;
+	/* Who sleeps by now may have answered before. */
+	return ret ? ret : poll_until(p, 0);
 }
 
 int ask(enum ask what, const char *path, unsigned int ms, struct answer *a)

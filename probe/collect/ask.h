@@ -32,7 +32,10 @@ struct answer {
 /* Before all paths; "" for the machine itself. */
 extern const char *ask_root;
 
-/* 0, or -errno: -ETIMEDOUT where nothing came in so many ms. */
+/*
+ * 0, or -errno: -ETIMEDOUT where nothing came in so many ms, or in ten seconds more of a
+ * child that a busy host does not let run.
+ */
 int ask(enum ask what, const char *path, unsigned int ms, struct answer *a);
 /* Ends the child that is idle. */
 void ask_end(void);

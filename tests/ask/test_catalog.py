@@ -83,6 +83,7 @@ def test_select_keeps_the_order_and_drops_repetitions() -> None:
         ("max = 0.125\naim", "absolute = true\nevery = true\naim",
          "expectations[0].every: goes"),
         ("max = 0.125\naim = 0.08", "", "expectations[0]: has none"),
+        ('mode = "lull"', 'mode = "lull"\nunkept = "slow"', "expectations[0].unkept"),
         ('params = { zombies = 30000 }\nmetric = "total"\nmode = "lull"',
          'params = { zombies = 7 }\nmetric = "total"\nmode = "lull"',
          "expectations[0]: no case"),

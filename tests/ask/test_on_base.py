@@ -85,6 +85,7 @@ workload = "zombies"
 params = {params}
 metric = "total"
 clock = "insn"
+max = 0.2
 why = "it is slow there"
 """
 

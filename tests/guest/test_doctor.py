@@ -149,7 +149,7 @@ for home in /root /home/able /home/plain; do
 	chmod 600 $home/.ssh/authorized_keys
 done
 systemctl start ssh
-tries=600
+tries=6000
 while [ ! -e /tmp/enough ] && [ $tries -gt 0 ]; do sleep 0.5; tries=$((tries - 1)); done
 ls /tmp/tmp.* 2> /dev/null || echo nothing is left
 """
@@ -261,7 +261,7 @@ def test_by_a_real_ssh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     start = Start(image.kernel, image.initrd, image.disk, devices=("-nic", net))
     visitor.start()
     said = boot(start, SSHD, tmp_path / "boot", {"key.pub": Path(f"{key}.pub")})
-    visitor.join(100)
+    visitor.join(100 * host_factor())
     assert visitor.error is None
     reports = {who: judge(read_bundle(files)) for who, files in visitor.found.items()}
     assert {who: r.root for who, r in reports.items()} == {

@@ -15,7 +15,7 @@ from lull.host.progress import Progress
 from lull.model import Clock, Promise, Summary
 from lull.report.ktap import Point, parse, write
 from lull.report.promises import points_of
-from lull.report.summary import summarise
+from lull.report.summary import KEPT, summarise
 from lull.runs.experiment import RunResult
 from tests import synthetic
 
@@ -47,6 +47,11 @@ def test_one_that_is_known_not_to_be_kept_has_failed_as_expected() -> None:
     (inner,) = point.subtests
     assert (point.ok, inner.ok, inner.expected) == (True, True, "it is slow there")
     assert "# XFAIL it is slow there\n" in write((point,))
+    # Where it is kept its name is the same, and that is said.
+    kept = promise.model_copy(update={"ok": True, "text": promise.text + KEPT})
+    (point,) = points_of(summary.model_copy(update={"expectations": (kept,)}))
+    assert (point.ok, point.subtests[0].name) == (True, promise.text)
+    assert KEPT in point.subtests[0].diagnostics[0]
 
 
 def test_what_was_not_measured_has_failed_under_its_name() -> None:

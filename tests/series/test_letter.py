@@ -452,6 +452,15 @@ def test_what_is_promised_has_its_workload(root: Path) -> None:
     assert said.count("  m lull <= 1 of stock at munmap-shared mb=16 (each clock)") == 2
 
 
+def test_what_is_known_not_to_be_kept_is_not_quoted(root: Path) -> None:
+    feature = find_feature("freeze", root)
+    one = Expectation(workload="zombies", metric="m", mode="lull", max=1)
+    known = one.model_copy(update={"metric": "slow", "unkept": "it is slow there"})
+    feature = feature.model_copy(update={"expectations": (one, known)})
+    said = evidence(feature, (), Marks(), base="7.3")
+    assert "  m lull <= 1 of stock" in said and "slow" not in said
+
+
 def test_what_is_promised_is_what_is_promised_on_the_base(
     root: Path, pristine: Pristine
 ) -> None:

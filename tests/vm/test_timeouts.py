@@ -84,7 +84,7 @@ def test_every_limit_scales() -> None:
     dog.done(31)
     assert not dog.left_open(42)
     assert dog.left_open(44)
-    assert dog.quit_s == 12
+    assert dog.quit_s == 24
 
 
 def test_a_slow_boot_gives_more_time() -> None:
