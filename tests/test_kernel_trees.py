@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from lull.host.files import repo_root
-from tests.waiting import ended, until
+from tests.waiting import ended, state_of, until
 
 STEP = """
 import signal
@@ -26,14 +26,9 @@ def test_who_interrupts_a_step_ends_all_that_it_started(tmp_path: Path) -> None:
         try:
             pids = tmp_path / "pids"
             until("the step has started something", pids.exists)
-            until("it is waited for", lambda: sleeps(who.pid))
+            until("it is waited for", lambda: state_of(who.pid) == "S")
             who.send_signal(signal.SIGINT)
             who.wait(60)
         finally:
             who.kill()
     ended(int(pids.read_text()))
-
-
-def sleeps(pid: int) -> bool:
-    stat = Path(f"/proc/{pid}/stat").read_text("utf-8")
-    return stat.rpartition(")")[2].split()[0] == "S"

@@ -11,11 +11,16 @@ from pathlib import Path
 def alive(pid: int) -> bool:
     """Whether a process runs or sleeps. One that has ended and that nobody has waited
     for is gone, too: where init is no init, it stays."""
+    return state_of(pid) not in ("", "Z", "X")
+
+
+def state_of(pid: int) -> str:
+    """The letter of /proc/PID/stat; empty where there is no such process."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
-        return False
-    return stat.rpartition(")")[2].split()[0] not in "ZX"
+        return ""
+    return stat.rpartition(")")[2].split()[0]
 
 
 def until(what: str, met: Callable[[], object], seconds: float = 60) -> None:

@@ -262,7 +262,6 @@ def _to_stock(row: Row | None) -> str:
 
 def _foot(summary: Summary) -> Iterable[str]:
     broken = [promise for promise in summary.expectations if not promise.ok]
-    words = ("not kept, as known" if promise.unkept else "broken" for promise in broken)
     held = len(summary.expectations) - len(broken)
     line = (
         "Medians; +- is the wider side of the ratio's 95% interval, ~ where no"
@@ -273,8 +272,10 @@ def _foot(summary: Summary) -> Iterable[str]:
         line += ":" if broken else "."
     yield line
     if broken:
-        lines = (f"- {w}: {p.text}" for w, p in zip(words, broken, strict=True))
-        yield from ("", *lines)
+        yield ""
+        for promise in broken:
+            word = "not kept, as known" if promise.unkept else "broken"
+            yield f"- {word}: {promise.text}"
     control = [row for row in summary.rows if row.arm is Arm.STOCK]
     if control:
         yield from ("", "Mode `stock` to the untouched kernel, the A/A control:", "")
