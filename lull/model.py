@@ -119,6 +119,13 @@ class Shown(Record):
     metrics: tuple[str, ...]
 
 
+class Known(Record):
+    """Why a promise is known not to be kept on a base, and the ``max`` that is."""
+
+    why: str
+    max: float
+
+
 class Expectation(Record):
     """A bound on the ratio of a mode's median to another's, or on the median."""
 
@@ -134,8 +141,7 @@ class Expectation(Record):
     control: bool = False  #: this mode against the untouched kernel
     absolute: bool = False  #: bounds the median itself, in the metric's unit
     every: bool = False  #: with absolute: bounds each sample, not the median
-    unkept: str = ""  #: why it is known not to be kept on that base
-    unkept_max: float | None = None  #: what it is known to keep in place of ``max``
+    unkept: Known | None = None  #: it is known not to be kept on that base
 
 
 class PublishedRow(Record):

@@ -325,7 +325,7 @@ def _bad_expectation(
     yield from params
     yield from _bad_metric(feature, item.metric, field)
     yield from _bad_sides(feature, item, field)
-    if item.unkept or item.unkept_max is not None:
+    if item.unkept is not None:
         yield f"{field}.unkept", "is said in bases/BASE.toml, of a base"
     if item.min is None and item.max is None and item.aim is None:
         yield field, "has none of min, max and aim"

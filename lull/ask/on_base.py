@@ -18,7 +18,7 @@ from lull.errors import LabError
 from lull.host.files import repo_root
 from lull.host.records import read_toml
 from lull.kernels.bases import Base
-from lull.model import CaseSpec, Clock, Expectation, Feature, Record, Value
+from lull.model import CaseSpec, Clock, Expectation, Feature, Known, Record, Value
 
 
 class Partly(Record):
@@ -35,17 +35,14 @@ class Partly(Record):
     checks: Mapping[str, int] = Field(default_factory=dict)
 
 
-class Unkept(Record):
-    """A promise of feature.toml's that is known not to be kept there, and why; ``max``
-    is what is known to be kept."""
+class Unkept(Known):
+    """A promise of feature.toml's, and what is known of it there."""
 
     workload: str
     params: dict[str, Value] = Field(default_factory=dict)
     metric: str
     mode: str = "lull"
     clock: Clock | None = None
-    why: str
-    max: float
 
 
 class OnBase(Record):
@@ -154,25 +151,21 @@ def _told(feature: Feature, found: OnBase) -> Iterator[Expectation]:
     unkept = {_key(feature, item): item for item in found.unkept}
     for item in feature.expectations:
         known = unkept.get(_key(feature, item))
-        if known is None:
-            yield item
-        else:
-            more = {"unkept": known.why, "unkept_max": known.max}
-            yield item.model_copy(update=more)
+        yield item.model_copy(update={"unkept": known}) if known else item
 
 
 def _key(feature: Feature, item: Expectation | Unkept) -> tuple[object, ...]:
+    return *_case(feature, item), item.metric, item.mode, item.clock
+
+
+def _case(feature: Feature, item: CaseSpec | Expectation | Unkept) -> tuple[str, str]:
+    """What tells the case of an item from a workload's others."""
     params = full_params(feature, item.workload, item.params)
-    case = item.workload, repr(sorted(params.items()))
-    return *case, item.metric, item.mode, item.clock
+    return item.workload, repr(sorted(params.items()))
 
 
 def _cases(feature: Feature, found: OnBase) -> Iterator[CaseSpec]:
-    def key(case: CaseSpec) -> tuple[str, str]:
-        params = full_params(feature, case.workload, case.params)
-        return case.workload, repr(sorted(params.items()))
-
-    others = {key(case): case for case in found.cases}
+    others = {_case(feature, case): case for case in found.cases}
     for case in feature.cases:
-        yield others.pop(key(case), case)
+        yield others.pop(_case(feature, case), case)
     yield from others.values()

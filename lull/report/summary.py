@@ -277,9 +277,9 @@ def _promise(
         return promise.model_copy(update={"text": text + NOT_SHOWN, "ok": True})
     if ok and item.unkept:
         return promise.model_copy(update={"text": text + KEPT, "ok": True})
-    known = item.unkept_max is not None and measured <= item.unkept_max
-    known = known and (apart or not _of_a_difference(item))
-    unkept = item.unkept if known and not ok else ""
+    shown = apart or not _of_a_difference(item)
+    known = item.unkept if shown and not ok else None
+    unkept = known.why if known and measured <= known.max else ""
     return promise.model_copy(update={"ok": ok, "unkept": unkept})
 
 

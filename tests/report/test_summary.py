@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from lull.cli import app
 from lull.errors import LabError
-from lull.model import Arm, Clock, Feature, Row, Sample, Summary, Value
+from lull.model import Arm, Clock, Feature, Known, Row, Sample, Summary, Value
 from lull.report.promises import points_of
 from lull.report.summary import (
     case_name,
@@ -124,7 +124,7 @@ def test_a_missed_expectation_is_not_ok() -> None:
 def test_one_that_is_known_not_to_be_kept_fails_nothing() -> None:
     walk = synthetic.feature()
     known = walk.expectations[0].model_copy(
-        update={"unkept": "it is slow there", "unkept_max": 0.2}
+        update={"unkept": Known(why="it is slow there", max=0.2)}
     )
     there = walk.model_copy(update={"expectations": (known,)})
 

@@ -12,7 +12,7 @@ import pytest
 from lull.ask.catalog import feature as find_feature
 from lull.errors import LabError, LullError, UsageError
 from lull.kernels.bases import base_names
-from lull.model import Expectation
+from lull.model import Expectation, Known
 from lull.page.notes import Marks
 from lull.series import assemble
 from lull.series.assemble import Reader, measured_in, order
@@ -455,7 +455,8 @@ def test_what_is_promised_has_its_workload(root: Path) -> None:
 def test_what_is_known_not_to_be_kept_is_not_quoted(root: Path) -> None:
     feature = find_feature("freeze", root)
     one = Expectation(workload="zombies", metric="m", mode="lull", max=1)
-    known = one.model_copy(update={"metric": "slow", "unkept": "it is slow there"})
+    slow = Known(why="it is slow there", max=1)
+    known = one.model_copy(update={"metric": "slow", "unkept": slow})
     feature = feature.model_copy(update={"expectations": (one, known)})
     said = evidence(feature, (), Marks(), base="7.3")
     assert "  m lull <= 1 of stock" in said and "slow" not in said
