@@ -6,13 +6,17 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Generator, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from types import FrameType
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from lull.host.process import sigterm_unwinds
+
+if TYPE_CHECKING:
+    from xdist.workermanage import WorkerController
 
 pytest_plugins = ("lull.proof.plugin", "lull.proof.ktap_plugin", "pytester")
 
@@ -36,8 +40,43 @@ def _alike() -> None:
     os.environ["LC_ALL"] = "C.UTF-8"
 
 
+#: How long a worker that was told to end may take to undo what it has made: a guest's
+#: end takes its time on a busy host.
+UNDONE_S = 60
+
+_workers: list[WorkerController] = []
+_told: list[WorkerController] = []
+
+
 def _leave(signum: int, frame: FrameType | None) -> None:
+    """Without being told a worker goes on for 5 s, and is killed 5 s after that."""
+    while _workers:
+        worker = _workers.pop()
+        _told.append(worker)
+        with suppress(ProcessLookupError):
+            os.kill(worker.gateway._rinfo().pid, signum)
     pytest.exit("ended by SIGTERM", 128 + signum)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodeready(node: WorkerController) -> None:
+    """One more to be told of a SIGTERM."""
+    _workers.append(node)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: WorkerController) -> None:
+    """It has ended, and its PID may be another's."""
+    if node in _workers:
+        _workers.remove(node)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish() -> None:
+    """Workers that were told to end do so by themselves."""
+    for worker in _told:
+        with suppress(OSError, EOFError):
+            worker.channel.waitclose(UNDONE_S)
 
 
 def pytest_configure(config: pytest.Config) -> None:

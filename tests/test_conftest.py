@@ -90,20 +90,16 @@ def test_second():
 """
 
 
-@pytest.mark.seconds(10)
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
-def test_nothing_is_left_running_by_workers(
-    tmp_path: Path, how: signal.Signals
-) -> None:
-    """SIGINT as a terminal sends it, to all; the others to the session alone."""
-    (tmp_path / "test_it.py").write_text(HANGS)
-    # In a folder of its own: else it clears away what sessions before it have left.
-    words = ["-n", "2", "-p", "no:cacheprovider", *PLACES, tmp_path]
-    words += ["--basetemp", tmp_path / "base"]
-    said = tmp_path / "said"
+def started(*words: str | Path, said: Path) -> subprocess.Popen[bytes]:
+    """A session that goes on, in a folder of its own beside ``said``: else it clears
+    away what sessions before it have left."""
+    alone = "-p", "no:cacheprovider", "--basetemp", said.parent / "base"
     with said.open("w") as output:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "pytest", "-p", "conftest", *map(str, words)],
+        return subprocess.Popen(
+            [
+                *(sys.executable, "-m", "pytest", "-p", "conftest"),
+                *map(str, (*alone, *PLACES, *words)),
+            ],
             cwd=ROOT,
             stdout=output,
             stderr=output,
@@ -111,6 +107,17 @@ def test_nothing_is_left_running_by_workers(
             # What a shell has put into the background ignores it, and so would this.
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
+
+
+@pytest.mark.seconds(10)
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_nothing_is_left_running_by_workers(
+    tmp_path: Path, how: signal.Signals
+) -> None:
+    """SIGINT as a terminal sends it, to all; the others to the session alone."""
+    (tmp_path / "test_it.py").write_text(HANGS)
+    said = tmp_path / "said"
+    process = started("-n", "2", tmp_path, said=said)
     try:
         files = [tmp_path / "first", tmp_path / "second"]
         until(
@@ -128,6 +135,39 @@ def test_nothing_is_left_running_by_workers(
         until("they are gone", lambda: not any(map(alive, guests)))
         assert "INTERNALERROR" not in said.read_text()
         assert process.returncode in (2, 128 + how, -how)
+    finally:
+        process.kill()
+        process.wait()
+
+
+TAKES_LONG = """
+import asyncio, time
+from pathlib import Path
+from lull.host.process import run_alone
+
+async def guest():
+    Path(__file__).with_name("runs").touch()
+    try:
+        await asyncio.sleep(300)
+    finally:
+        time.sleep(12)
+        Path(__file__).with_name("undone").touch()
+
+def test_first():
+    run_alone(guest())
+"""
+
+
+@pytest.mark.seconds(15)
+def test_a_worker_undoes_what_it_has_made(tmp_path: Path) -> None:
+    """It was killed 10 s after the session was told to end, whatever it was doing."""
+    (tmp_path / "test_it.py").write_text(TAKES_LONG)
+    process = started("-n", "1", tmp_path, said=tmp_path / "said")
+    try:
+        until("it runs", (tmp_path / "runs").exists, 120)
+        process.terminate()
+        assert process.wait(300) == 143, (tmp_path / "said").read_text()
+        assert (tmp_path / "undone").exists()
     finally:
         process.kill()
         process.wait()
