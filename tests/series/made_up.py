@@ -10,6 +10,7 @@ from typing import Any
 from lull.series.assemble import Reader, files, order, planner
 from lull.series.figures import Quoted
 from lull.series.pristine import Pristine
+from tests.repository import git
 from tests.series.made import project, put, tree
 
 BASE = "6.12"
@@ -177,3 +178,47 @@ def change(root: Path, old: str, new: str) -> None:
     says = root / "features/freeze/series.toml"
     assert old in says.read_text()
     says.write_text(says.read_text().replace(old, new))
+
+
+LETTER = "0000-cover-letter.patch"
+
+NOTE_TEXT = "It is made up, and so is all that is said of it in this test."
+NOTE = f"""
+[[notes]]
+workload = "load"
+metric = "time"
+text = "{NOTE_TEXT}"
+"""
+
+
+def letter_of(root: Path, pristine: Pristine, measured: Quoted | None = None) -> str:
+    """The cover letter."""
+    return made(root, pristine, measured)[LETTER]
+
+
+def keep_steps(root: Path, *shares: dict[str, Any], more: Any = ()) -> None:
+    """Figures of steps are kept."""
+    put(root / STEPS, json.dumps(summary() | {"steps": shares} | dict(more)))
+
+
+def origin_of(root: Path, file: str, commit: str) -> None:
+    """Where a kept figure is from."""
+    origin = {"command": "lull run all", "created": "2026-11-25", "commit": commit}
+    put((root / file).with_suffix(".origin.json"), json.dumps(origin))
+
+
+def committed(root: Path, *files: str) -> str:
+    """The commit that has them."""
+    git(root, "add", *files)
+    git(root, "commit", "-q", "-m", "a change")
+    return head(root)
+
+
+def head(root: Path) -> str:
+    return git(root, "rev-parse", "HEAD").strip()
+
+
+def messages(root: Path, pristine: Pristine) -> list[str]:
+    """What each patch says of itself, its lines joined."""
+    mails = list(made(root, pristine).values())[1:]
+    return [" ".join(mail.split("\n---\n")[0].split()) for mail in mails]
