@@ -195,26 +195,39 @@ def test_a_second_session_waits_for_the_first(tmp_path: Path) -> None:
     assert second.returncode == 0, said
 
 
-def test_no_more_run_than_there_is_memory_for(tmp_path: Path) -> None:
-    """As many guests as CPUs would want more memory than a machine of many has."""
+def workers_of(folder: Path, cpus: int) -> tuple[int, bool]:
+    """How many workers a session has on so many CPUs, and whether memory is scarce."""
     for name, text in {
         ".venv/bin/python": 'echo "$*"',
-        "bin/nproc": "echo 1000000",
+        "bin/nproc": f"echo {cpus}",
         "scripts/test": (ROOT / "scripts/test").read_text().partition("\n")[2],
     }.items():
-        path = tmp_path / name
+        path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"#!/bin/sh\n{text}\n")
         path.chmod(0o755)
-    env = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
-    env["XDG_CACHE_HOME"] = str(tmp_path / "cache")
+    env = {**os.environ, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}"}
+    env["XDG_CACHE_HOME"] = str(folder / "cache")
     done = subprocess.run(
-        [tmp_path / "scripts/test"], env=env, capture_output=True, text=True, check=True
+        [folder / "scripts/test"], env=env, capture_output=True, text=True, check=True
     )
     workers = int(done.stdout.partition(" -n ")[2].split()[0])
+    return workers, f"{workers} at a time" in done.stderr
+
+
+def test_no_more_run_than_there_is_memory_for(tmp_path: Path) -> None:
+    """As many guests as CPUs would want more memory than a machine of many has."""
+    workers, scarce = workers_of(tmp_path, 1000000)
     total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 20
     assert 1 <= workers <= max(1, total // 2500)
-    assert f"{workers} at a time" in done.stderr
+    assert scarce
+
+
+@pytest.mark.parametrize(("cpus", "most"), [(1, 2), (2, 3), (3, 5), (8, 12)])
+def test_a_guest_has_most_of_a_cpu(tmp_path: Path, cpus: int, most: int) -> None:
+    """With half of one, what it does in time that passes anyway takes most of it."""
+    workers, scarce = workers_of(tmp_path, cpus)
+    assert workers < most if scarce else workers == most
 
 
 SETTINGS = """
