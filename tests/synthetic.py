@@ -70,6 +70,16 @@ metrics = ["total"]
 
 COST = {"stock": 400.0, "quick": 200.0, "lull": 40.0}
 
+#: Of a base where one of its promises is known not to be kept.
+UNKEPT = """[[unkept]]
+workload = "zombies"
+params = { zombies = 30000 }
+metric = "total"
+clock = "insn"
+max = 0.2
+why = "it is slow there"
+"""
+
 
 def feature() -> Feature:
     """The feature, with a catalogue's checks passed."""

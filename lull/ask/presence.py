@@ -16,7 +16,7 @@ from lull.ask.catalog import features, select
 from lull.ask.on_base import on_base
 from lull.errors import UsageError
 from lull.host.files import repo_root
-from lull.kernels.bases import Base
+from lull.kernels.bases import Base, base_names, load_base
 from lull.kernels.inputs import is_on
 from lull.model import Feature
 
@@ -65,6 +65,19 @@ def select_on(
     for one in wanted:
         need_on(one, base, root)
     return tuple(on_base(one, base, modes, root) for one in wanted)
+
+
+def as_on(
+    feature: Feature, base: str, root: Path | None = None, modes: Collection[str] = ()
+) -> Feature:
+    """A feature as it is on the base of that name, also where it is absent; of a base
+    that is not this checkout's, as it is on all.
+
+    ``modes`` are those that ``on_base()`` is asked for.
+    """
+    if base not in base_names():
+        return feature
+    return on_base(feature, load_base(base), modes, root)
 
 
 def on_some(names: Collection[str], base: Base, bases: Sequence[Base]) -> list[str]:

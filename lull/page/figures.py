@@ -17,10 +17,10 @@ from pathlib import Path
 
 from lull.ask.catalog import ROOMS
 from lull.ask.job import STOCK, plans
-from lull.ask.on_base import on_base
+from lull.ask.presence import as_on
 from lull.errors import LabError
 from lull.host.files import write_file
-from lull.kernels.bases import DEFAULT_BASE, base_names, load_base
+from lull.kernels.bases import DEFAULT_BASE
 from lull.model import (
     LULL,
     Arm,
@@ -93,13 +93,6 @@ def ends(base: str) -> tuple[str, str]:
     """The lines that such a place is between."""
     of = "" if base == DEFAULT_BASE else f" {base}"
     return f"<!-- figures{of} -->\n", f"<!-- end of figures{of} -->\n"
-
-
-def as_on(feature: Feature, base: str, root: Path | None = None) -> Feature:
-    """The feature as it is on a base."""
-    if base not in base_names():
-        return feature
-    return on_base(feature, load_base(base), root=root)
 
 
 def room(feature: Feature, root: Path) -> Path:

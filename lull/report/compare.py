@@ -11,9 +11,8 @@ from pydantic import ValidationError
 
 from lull.ask.catalog import features, full_params
 from lull.ask.job import STOCK
-from lull.ask.on_base import on_base
+from lull.ask.presence import as_on
 from lull.errors import LabError, UsageError
-from lull.kernels.bases import base_names, load_base
 from lull.model import Arm, Clock, Feature, Row, Sample, Summary, Value
 from lull.real.catalog import features as real_features
 from lull.report import stats
@@ -105,7 +104,8 @@ def read(path: Path, known: Sequence[Feature], warn: Callable[[str], None]) -> R
         cpus=env.cpus,
         quick=env.quick,
     )
-    there = _on_base(known, env.base, samples)
+    ran = {sample.mode for sample in samples}
+    there = [as_on(feature, env.base, modes=ran) for feature in known]
     return Run(str(path), summarise(there, samples, meta), samples, env)
 
 
@@ -270,16 +270,6 @@ def _summary(path: Path) -> Summary:
     except (OSError, ValidationError) as error:
         first = str(error).splitlines()[0]
         raise LabError(f"not a summary: {first}", where=str(path)) from error
-
-
-def _on_base(
-    known: Sequence[Feature], name: str, samples: Sequence[Sample]
-) -> Sequence[Feature]:
-    """The features as they were when the samples were taken, all modes that ran."""
-    if name not in base_names():
-        return known
-    base, ran = load_base(name), {sample.mode for sample in samples}
-    return [on_base(feature, base, ran) for feature in known]
 
 
 def _env(path: Path, warn: Callable[[str], None]) -> Env | None:

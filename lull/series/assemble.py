@@ -10,13 +10,14 @@ from pathlib import Path
 
 from lull.ask.catalog import feature as find_feature
 from lull.ask.catalog import features
+from lull.ask.presence import as_on
 from lull.errors import LabError, UsageError
 from lull.kernels.bases import base_names
 from lull.kernels.inputs import gather
 from lull.kernels.patches import apply_patch
 from lull.kernels.workspace import Change, decode, encode
 from lull.model import Arm
-from lull.page.figures import as_on, reduced, room
+from lull.page.figures import reduced, room
 from lull.page.notes import Marks, notes_of
 from lull.page.origin import figures_of
 from lull.report.compare import read as read_run

@@ -80,27 +80,17 @@ def test_what_is_promised_also_comes_beside_the_others(root: Path) -> None:
     assert there.expectations[-1].max == 1.0
 
 
-UNKEPT = """[[unkept]]
-workload = "zombies"
-params = {params}
-metric = "total"
-clock = "insn"
-max = 0.2
-why = "it is slow there"
-"""
-
-
 def test_what_is_known_not_to_be_kept_is_said_of_one_promise(root: Path) -> None:
     walk = synthetic.feature()
     place = root / "features" / "walk" / "bases" / "7.3.toml"
-    place.write_text(UNKEPT.replace("{params}", "{ zombies = 30000 }"))
+    place.write_text(synthetic.UNKEPT)
     there = on_base(walk, base("7.3"), root=root)
     found = [item.unkept for item in there.expectations if item.unkept]
     assert [(known.why, known.max) for known in found if known] == [
         ("it is slow there", 0.2)
     ]
     assert len(there.expectations) == len(walk.expectations)
-    place.write_text(UNKEPT.replace("{params}", "{ zombies = 77 }"))
+    place.write_text(synthetic.UNKEPT.replace("30000", "77"))
     with pytest.raises(LabError, match="unkept") as caught:
         on_base(walk, base("7.3"), root=root)
     assert str(place) in caught.value.where

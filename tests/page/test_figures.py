@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from lull.ask.catalog import features
+from lull.ask.presence import as_on
 from lull.errors import LabError
 from lull.host.files import repo_root
 from lull.model import Arm, Clock, Feature, StepShare
 from lull.page.figures import (
-    as_on,
     committed,
     ends,
     places,

@@ -201,23 +201,13 @@ def test_a_run_that_was_cut_short_is_read_from_its_samples(
     assert any("cut short" in text for text in warnings)
 
 
-BASE = """[[unkept]]
-workload = "zombies"
-params = { zombies = 30000 }
-metric = "total"
-clock = "insn"
-max = 0.2
-why = "it is slow there"
-"""
-
-
 def test_a_run_that_was_cut_short_is_held_to_what_its_base_promises(
     tmp_path: Path, warnings: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("lull.ask.on_base.repo_root", lambda: tmp_path)
     there = tmp_path / "features/walk/bases/7.3.toml"
     there.parent.mkdir(parents=True)
-    there.write_text(BASE)
+    there.write_text(synthetic.UNKEPT)
     cost = {**synthetic.COST, "lull": 60.0}
 
     def broken(base: str) -> list[bool]:

@@ -174,8 +174,9 @@ def made(
     return {name: data.decode() for name, data in found.items()}
 
 
-def change(root: Path, old: str, new: str) -> None:
-    says = root / "features/freeze/series.toml"
+def change(root: Path, old: str, new: str, file: str = "series.toml") -> None:
+    """One thing is otherwise in what the feature says of itself."""
+    says = root / "features/freeze" / file
     assert old in says.read_text()
     says.write_text(says.read_text().replace(old, new))
 

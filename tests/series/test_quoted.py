@@ -46,9 +46,9 @@ def test_a_case_that_is_not_of_the_series_is_quoted_nowhere(
     root: Path, pristine: Pristine
 ) -> None:
     says = root / "features/freeze/feature.toml"
-    text = says.read_text()
-    text = text.replace('text = "w"', 'text = "w"\nparams = { mix = "few", n = 4 }')
-    put(says, text + MIXES.format("many") + MIXES.format("some"))
+    mixed = 'text = "w"\nparams = { mix = "few", n = 4 }'
+    change(root, 'text = "w"', mixed, "feature.toml")
+    put(says, says.read_text() + MIXES.format("many") + MIXES.format("some"))
     rows = list(summary()["rows"])
     of = [{"params": {"mix": mix, "n": 9}} for mix in ("many", "some")]
     for more in of:
@@ -83,10 +83,12 @@ def test_what_is_promised_to_another_mode_is_not_of_the_series(
     root: Path, pristine: Pristine
 ) -> None:
     says = root / "features/freeze/feature.toml"
-    text = says.read_text()
-    text = text.replace('text = "w"', 'text = "w"\nparams = { mix = "few" }')
-    text = text.replace('text = "s" },', 'text = "s" }, { name = "all", text = "a" },')
-    put(says, text.replace("max = 0.5", 'max = 0.5\nto = "all"'))
+    for old, new in {
+        'text = "w"': 'text = "w"\nparams = { mix = "few" }',
+        'text = "s" },': 'text = "s" }, { name = "all", text = "a" },',
+        "max = 0.5": 'max = 0.5\nto = "all"',
+    }.items():
+        change(root, old, new, "feature.toml")
     letter = letter_of(root, pristine)
     assert "Evidence: lull run freeze --check measures it.\n" in letter
     assert "of all at load" not in letter
