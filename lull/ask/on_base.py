@@ -49,9 +49,9 @@ class OnBase(Record):
     """One such file: what is otherwise than in feature.toml.
 
     ``native`` are modes; ``cases`` stand in for those of the same workload and
-    parameters, or come after all; ``expectations`` are all that is promised, or
-    ``also`` are what is promised beside feature.toml's, and ``unkept`` say of some of
-    those that they are not kept;
+    parameters, or come after all; ``expectations`` are all that is promised, where
+    there are some, else feature.toml's, with ``also`` beside them, of which ``unkept``
+    say that they are not kept there;
     ``untried`` has trials of safety.toml that cannot come out there, and why,
     ``partly`` those of which some cases can; ``uncalled`` what the feature's hooks
     call less often there than on ``DEFAULT_BASE``, and why.
@@ -86,7 +86,7 @@ def on_base(
             "modes": tuple(m for m in feature.modes if m.name not in left),
             "cases": tuple(_cases(feature, found)),
             "expectations": found.expectations
-            or ((found.also or found.unkept) and (*_told(feature, found), *found.also)),
+            or (*_told(feature, found), *found.also),
             "published": () if found.native else feature.published,
         }
     )

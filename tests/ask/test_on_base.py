@@ -70,6 +70,15 @@ def test_cases_stand_in_for_the_same_ones_and_promises_for_all(root: Path) -> No
     assert [item.max for item in there.expectations] == [1.0]
 
 
+def test_a_file_that_speaks_of_trials_alone_cancels_no_promise(root: Path) -> None:
+    """Two features promised nothing on 6.1, not even the control, and so held."""
+    walk = synthetic.feature()
+    place = root / "features" / "walk" / "bases" / "7.3.toml"
+    place.write_text('[untried]\n"FZ1 steps" = "nothing there takes steps"\n')
+    there = on_base(walk, base("7.3"), root=root)
+    assert there.expectations == walk.expectations != ()
+
+
 def test_what_is_promised_also_comes_beside_the_others(root: Path) -> None:
     walk = synthetic.feature()
     place = root / "features" / "walk" / "bases" / "7.3.toml"
