@@ -155,7 +155,10 @@ def run_command(
         raise UsageError("--json and --ktap cannot both be standard output")
     several, two = len(bases) > 1, len(clocks) > 1
     if several and (json_file or ktap_file or ablate):
-        raise UsageError("--json, --ktap and --ablate take one --base")
+        raise UsageError(
+            "--json, --ktap and --ablate take one --base",
+            hint="a run of each: lull compare puts two runs beside each other",
+        )
     native = {record.name: record.native for record in bases}
     asked = [
         Request(
@@ -196,7 +199,7 @@ def run_command(
     finally:
         # What was measured before something failed is not kept back.
         if results and several:
-            _tell(results, bases, requests[0].measured)
+            _tell(results, bases, _all_measured(requests))
         elif results and not piped:
             sys.stdout.write(_answer(requests[0].measured, results))
             _page(results, output)
@@ -226,10 +229,22 @@ def _answer(features: tuple[Feature, ...], results: list[RunResult]) -> str:
     return render(found, folders, program=_program(), most=LINES - PAGE_LINES)
 
 
+def _all_measured(requests: list[Request]) -> tuple[Feature, ...]:
+    """The features of all requests, in the order of the one that has most: a base may
+    lack some."""
+    found: dict[str, Feature] = {}
+    for request in sorted(requests, key=lambda request: -len(request.features)):
+        for feature in request.measured:
+            found.setdefault(feature.name, feature)
+    return tuple(found.values())
+
+
 def _tell(
     results: list[RunResult], bases: list[Base], features: tuple[Feature, ...]
 ) -> None:
     """What runs of several bases say; it does not hide why one of them has failed."""
+    for result in results:
+        _made_page([result.folder], None)
     try:
         sys.stdout.write(tell(results, bases, features, _program(), _warn))
     except LullError as error:
@@ -242,12 +257,17 @@ def _page(results: list[RunResult], output: Path | None) -> None:
     A page that cannot be made costs no run its answer.
     """
     folders = [result.folder for result in results]
+    place = _made_page(folders, output if len(folders) > 1 else None)
+    if place is not None:
+        print(f"All of it on one page, for a browser:\n  {shown_path(place)}")
+
+
+def _made_page(folders: list[Path], output: Path | None) -> Path | None:
     try:
-        place = make_page(folders, output if len(folders) > 1 else None, _warn)
+        return make_page(folders, output, _warn)
     except LullError as error:
         _warn(f"no page was made: {error}")
-        return
-    print(f"All of it on one page, for a browser:\n  {shown_path(place)}")
+        return None
 
 
 def _program() -> str:

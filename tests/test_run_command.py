@@ -17,7 +17,8 @@ from lull.ask.presence import select_on
 from lull.cli import app
 from lull.errors import ExpectationMissed, GuestFailed, UsageError
 from lull.host.progress import Progress
-from lull.model import Clock
+from lull.kernels.bases import Base
+from lull.model import Clock, Feature
 from lull.report.compare import Run
 from lull.report.summary import summarise
 from lull.runs.experiment import RunResult
@@ -252,6 +253,44 @@ def test_bases_go_side_by_side_each_in_its_folder(
     assert len(rows[0]) == 3 and rows[1][3] == rows[3][3] == "0.100"
     assert rows[2][3] == "1.00" and rows[2][-1] == "~"
     assert f"lull compare {tmp_path}/insn {tmp_path}/insn-2" in done.stdout
+
+
+def test_what_bases_say_is_kept_with_a_page_of_each(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = (synthetic.feature(),)
+    monkeypatch.setattr("lull.ask.presence.select", lambda names: one)
+    monkeypatch.setattr("lull.page.command.features", lambda: one)
+    done = several(lab, tmp_path)
+    assert done.exception is None, done.output
+    assert (tmp_path / "insn" / "beside.txt").read_text() == done.stdout
+    for name in ("insn", "insn-2"):
+        assert "<html" in (tmp_path / name / "report.html").read_text("utf-8")
+
+
+def test_the_first_base_may_lack_a_feature(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was asked for the names of those that there are."""
+    walk = synthetic.feature()
+    other = walk.model_copy(update={"name": "other"})
+
+    def chosen(base: Base, names: object, modes: object) -> tuple[Feature, ...]:
+        return (other,) if base.name == "6.1" else (walk, other)
+
+    asked: list[tuple[str, ...]] = []
+
+    def tell(
+        results: object, bases: object, found: tuple[Feature, ...], *_: object
+    ) -> str:
+        asked.append(tuple(feature.name for feature in found))
+        return ""
+
+    monkeypatch.setattr("lull.cli.select_on", chosen)
+    monkeypatch.setattr("lull.cli.tell", tell)
+    done = lull("--base", "6.1", "--base", "7.3")
+    assert done.exception is None, done.output
+    assert asked == [("walk", "other")]
 
 
 def test_of_two_clocks_runs_of_one_are_compared(

@@ -85,8 +85,7 @@ def on_base(
         update={
             "modes": tuple(m for m in feature.modes if m.name not in left),
             "cases": tuple(_cases(feature, found)),
-            "expectations": found.expectations
-            or (*_told(feature, found), *found.also),
+            "expectations": found.expectations or (*_told(feature, found), *found.also),
             "published": () if found.native else feature.published,
         }
     )

@@ -4,6 +4,7 @@ Lull. Pure."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -36,8 +37,9 @@ class BaseRuns:
 
 @dataclass(frozen=True)
 class Line:
-    """A kernel in a mode; ``found`` is to the first base's stock, None for itself;
-    ``note`` is what the kernel's own part in it does to the figure."""
+    """A kernel in a mode; ``found`` is to the stock of the first base that has the
+    feature, None for itself; ``note`` is what the kernel's own part in it does to the
+    figure."""
 
     base: str
     mode: str
@@ -81,6 +83,7 @@ def _lines(
     kernels: Sequence[BaseRuns], feature: Feature, headline: Headline, clock: Clock
 ) -> Iterator[Line]:
     first: list[float] = []
+    reference = ""
     for kernel in kernels:
         run = next((r for r in kernel.runs if r.summary.clock is clock), None)
         rows = rows_of(feature, headline, run.summary) if run else {}
@@ -90,14 +93,14 @@ def _lines(
             row = rows[mode]
             values = values_of_row(run, row, feature)
             found: stats.Comparison | None = None
-            if kernel is kernels[0] and mode == STOCK:
-                first = values
-            elif kernel is kernels[0]:  # of the same boots, which are pairs
+            if not reference and mode == STOCK:
+                first, reference = values, kernel.base
+            elif kernel.base == reference:  # of the same boots, which are pairs
                 found = stats.Comparison(row.ratio, row.ratio_ci95, row.p, "", None)
             elif first:
                 found = stats.compare_groups(values, first)
             else:
-                return
+                continue
             native = kernel.native.get(feature.name, "")
             has = native and not switch_of(native)
             note = _note(mode, row.ratio_ci95) if has else ""
@@ -126,16 +129,20 @@ def render(
     features: Sequence[Feature],
     folders: Sequence[str],
     following: Sequence[str],
+    most: int | None = LINES,
+    whole: str = "",
 ) -> str:
-    """The text: at most 40 lines of at most 80 columns, but for long names of folders.
+    """The text: at most ``most`` lines of at most 80 columns, but for long names of
+    folders.
 
-    ``following`` are the commands that say more. Where there is too much to say,
-    empty lines go first, then remarks, then systems, which are counted.
+    ``following`` are the commands that say more, ``whole`` is the file that has all of
+    it. Where there is too much to say, empty lines go first, then remarks, then
+    systems, which are counted.
     """
     found = blocks(kernels, features)
     head = list(_head(kernels, found))
     foot = [
-        "Whole tables (table.txt), and every sample:",
+        "Whole tables (table.txt), pages (report.html), and every sample:",
         *(f"  {folder}" for folder in folders),
         "Next, which differences are the kernel's:",
         *(f"  {command}" for command in following),
@@ -149,15 +156,19 @@ def render(
     ]
     tries = (
         [
-            *([""] * gap + list(_block(block, remarks)) for block in found),
+            *(
+                [""] * gap + list(_block(block, kernels[0].base, remarks))
+                for block in found
+            ),
             *([""] * gap + wrap(text, "", "  ", width=WIDTH) for text in gone),
         ]
         for gap, remarks in ((1, True), (0, True), (0, False))
     )
+    place = whole or "see the tables"
     body = fitted(
         tries,
-        LINES - len(head) - len(foot) - 1,
-        lambda kept: f"and {len(found) + len(gone) - kept} more: see the tables",
+        sys.maxsize if most is None else most - len(head) - len(foot) - 1,
+        lambda kept: f"and {len(found) + len(gone) - kept} more: {place}",
     )
     if not (found or gone):
         body = ["", "Nothing was measured on two of them."]
@@ -175,8 +186,10 @@ def _head(kernels: Sequence[BaseRuns], found: Sequence[Block]) -> Iterator[str]:
     yield from wrap(text, width=WIDTH)
 
 
-def _block(block: Block, remarks: bool) -> Iterator[str]:
-    title = f"{block.feature}: {block.headline.text} ({block.clock})"
+def _block(block: Block, first: str, remarks: bool) -> Iterator[str]:
+    base = block.lines[0].base
+    to = "" if base == first else f", to stock {base}"
+    title = f"{block.feature}: {block.headline.text} ({block.clock}{to})"
     yield from wrap(title, "", "  ", width=WIDTH)
     for line in block.lines:
         name = f"{line.base} {line.mode}"

@@ -6,12 +6,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from lull.ask.presence import absent_from
-from lull.host.files import shown_path
+from lull.host.files import save_output, shown_path
 from lull.kernels.bases import Base
 from lull.model import Feature
+from lull.report.answer_text import LINES
 from lull.report.beside import BaseRuns, render
 from lull.report.compare import read
 from lull.runs.experiment import RunResult
+
+#: All of it, however long, in the folder of the first run.
+BESIDE = "beside.txt"
 
 
 def tell(
@@ -21,9 +25,10 @@ def tell(
     program: str,
     warn: Callable[[str], None],
 ) -> str:
-    """The answer of these runs, in the order of the bases.
+    """The answer of these runs, in the order of the bases; the whole of it is kept.
 
-    Their folders are read again: samples are there. Raises what ``read`` raises.
+    Their folders are read again: samples are there. Raises what ``read`` raises, and
+    UsageError where it cannot be kept.
     """
     of_bases = [
         (base, [r for r in results if r.summary.base == base.name]) for base in bases
@@ -46,4 +51,13 @@ def tell(
         for new in found
         if old.summary.clock is new.summary.clock
     ]
-    return render(kernels, features, [shown_path(r.folder) for r in results], following)
+    folders = [shown_path(r.folder) for r in results]
+    place = results[0].folder / BESIDE
+
+    def text(most: int | None) -> str:
+        return render(
+            kernels, features, folders, following, most=most, whole=shown_path(place)
+        )
+
+    save_output(place, text(None).encode(), "name a folder with -o DIR")
+    return text(LINES)

@@ -83,3 +83,29 @@ def test_what_is_not_on_a_kernel_is_said_where_nothing_stands_beside_it() -> Non
     assert "\nwalk: not on 6.1: it has no legs\n" in text
     assert "6.12 stock" not in text and "nobody asked" not in text
     assert "Nothing was measured" not in text
+
+
+def test_a_base_that_lacks_it_may_come_first() -> None:
+    """The others stand beside each other all the same, to the first that has it."""
+    absent = {"walk": "it has no legs"}
+    none = kernel("6.1", absent=absent, there=False)
+    text = told(none, kernel("6.12"), kernel("7.3"))
+    title = next(ln for ln in text.splitlines() if ln.startswith("walk: 30,000"))
+    assert title.endswith("(insn, to stock 6.12)")
+    assert "[" not in text_of(text, "6.12 stock") and "0.100" in text_of(text, "6.12 l")
+    assert "1.00" in text_of(text, "7.3 stock") and "0.100" in text_of(text, "7.3 lull")
+    assert "\n  not on 6.1: it has no legs\n" in text
+    assert "to stock 6.12)" not in told(kernel("6.12"), kernel("7.3"))
+
+
+def test_what_is_left_out_for_room_is_kept_whole() -> None:
+    kernels = kernel("6.12"), kernel("7.3", native={"walk": "it walks by itself"})
+
+    def text(most: int | None) -> str:
+        one = [synthetic.feature()]
+        return render(kernels, one, ["runs/0"], [], most, "runs/0/beside.txt")
+
+    short = text(11)
+    assert len(short.splitlines()) <= 11
+    assert "\nand 1 more: runs/0/beside.txt\n" in short and "7.3 stock" not in short
+    assert "7.3 stock" in text(None) and "in 7.3 itself" in text(None)
