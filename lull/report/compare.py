@@ -24,9 +24,12 @@ from lull.runs.samples import read_results
 _FILES = (".json", ".jsonl")
 
 _CAUSES = (
-    "The bases differ. kernel: so does stock, by that ratio; Lull: stock does not;"
-    " both: stock does, by another ratio"
+    "The bases differ. kernel: so does stock, by that ratio; Lull: stock does not, or"
+    " not so much; both: stock does, by another ratio; open: of stock no difference is"
+    " shown, and one like this is not excluded"
 )
+
+_MACHINE = ("base", "kernel", "accel", "cpus")
 
 #: What makes a row the same row in both runs.
 Key = tuple[str, str, tuple[tuple[str, Value], ...], str, str, Arm]
@@ -121,13 +124,16 @@ def doubts(old: Run, new: Run) -> list[str]:
             hint="compare runs of one clock",
         )
     found = []
-    for what in ("base", "kernel", "accel", "cpus"):
+    # Another base has other kernels: each difference says whose it may be.
+    other_base = a.base != b.base
+    for what in ("base", "accel", "cpus") if other_base else _MACHINE:
         one, other = getattr(a, what), getattr(b, what)
         if one != other:
             found.append(f"NOT THE SAME {what}: {one} and {other}")
     if old.env is None or new.env is None:
         return found
-    for arm in sorted(set(old.env.kernels) & set(new.env.kernels)):
+    both = set(old.env.kernels) & set(new.env.kernels)
+    for arm in () if other_base else sorted(both):
         one, other = old.env.kernels[arm].digest, new.env.kernels[arm].digest
         if one != other:
             found.append(
@@ -201,7 +207,9 @@ def whose(both: Sequence[Change]) -> tuple[str, ...]:
     """Of each change that is shown: the kernel's, Lull's, or both's; else empty.
 
     What stock does otherwise on the other base is the kernel's, and so is a mode's
-    change where its interval and that of stock have a ratio in common.
+    change where its interval and that of stock have a ratio in common. It is open
+    where they have, and stock's difference is not shown: that is not to say that
+    there is none.
     """
     stock = {
         _key(change.row)[:4]: change
@@ -214,8 +222,10 @@ def whose(both: Sequence[Change]) -> tuple[str, ...]:
 def _whose(change: Change, stock: Change | None) -> str:
     if stock is None or change.found is None or not change.found.significant:
         return ""
-    if stock.found is None or not stock.found.significant:
-        return "Lull"
+    if stock.found is None or stock.found.ci95 is None:
+        return "open"
+    if not stock.found.significant:
+        return "open" if _meet(change, stock) else "Lull"
     return "kernel" if stock is change or _meet(change, stock) else "both"
 
 

@@ -111,6 +111,35 @@ def test_of_two_bases_it_says_which_differences_are_the_kernels(
     assert line(text, "stock")[-1] == "~" and line(text, "lull")[-1] == "Lull"
 
 
+def test_where_stock_is_too_noisy_to_tell_it_is_open() -> None:
+    """No difference shown is not none: an interval that has the mode's ratio in it."""
+    runs = []
+    for noise, shift in ((0.5, 1.0), (0.5, 0.93)):
+        samples = []
+        for mode, spread in (("stock", noise), ("lull", 0.001)):
+            cost = {name: 100.0 * shift for name in synthetic.COST}
+            made = synthetic.samples(range(8), cost=cost, noise=spread)
+            samples += [sample for sample in made if sample.mode == mode]
+        summary = summarise([synthetic.feature()], samples, synthetic.meta())
+        runs.append(compare.Run("", summary, tuple(samples)))
+    both, _, _ = compare.changes(*runs, [synthetic.feature()])
+    said = {
+        change.row.mode: (change.found is not None and change.found.significant, cause)
+        for change, cause in zip(both, compare.whose(both), strict=True)
+        if (change.row.workload, change.row.metric) == ("zombies", "total")
+    }
+    assert said == {"stock": (False, ""), "lull": (True, "open")}
+
+
+def test_of_two_bases_other_kernels_are_no_doubt(
+    tmp_path: Path, warnings: list[str]
+) -> None:
+    old = make(tmp_path / "a")
+    new = make(tmp_path / "b", base="7.3", kernel="7.3.4", digest="e" * 64)
+    compare.compare_runs(old, new, warnings.append)
+    assert warnings == ["NOT THE SAME base: 6.12 and 7.3"]
+
+
 def test_the_untouched_kernel_is_not_taken_for_stock() -> None:
     runs = []
     for stock in (400.0, 200.0):
