@@ -51,7 +51,8 @@ class Report(Record):
 
     hooks: tuple[Hook, ...]
     taken: tuple[str, ...]  #: files of the overlay that the tree has, too
-    changed: tuple[str, ...]  #: hooked files that differ from the base's own
+    #: hooked files that differ from the base's own; None where that is not here
+    changed: tuple[str, ...] | None
 
     @property
     def ok(self) -> bool:
@@ -72,8 +73,8 @@ def check(
     One that conflicts leaves its file as it was, so that those behind it are still
     tried. ``overlay`` are the texts, by path, that must not be there yet; a hook may
     change one. ``read`` and ``base`` give a file's text in the tree and in the base's
-    own sources, or None; a hook has moved where it is elsewhere than in these, else
-    than it says.
+    own sources, or None; a hook has moved where it is elsewhere than in these, without
+    them elsewhere than it says.
     Raises LabError for a hook that is no patch.
     """
     new = _Tree(_over(read, overlay))
@@ -83,13 +84,13 @@ def check(
         parts = parse_patch(name, text)
         files = [_fate(name, part, new, own) for part in parts]
         found.append(Hook(name=name, files=tuple(files)))
-    changed = [
-        path for path in new.now if base is not None and base(path) != read(path)
-    ]
+    changed = None
+    if base is not None:
+        changed = tuple(sorted(p for p in new.now if base(p) != read(p)))
     return Report(
         hooks=tuple(found),
         taken=tuple(path for path in sorted(overlay) if read(path) is not None),
-        changed=tuple(sorted(changed)),
+        changed=changed,
     )
 
 

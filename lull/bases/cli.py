@@ -88,5 +88,6 @@ def _judge(report: Report, files: Files) -> None:
         raise ExpectationMissed(
             "not all hooks apply",
             where=files.version,
-            hint="refresh those that conflict in features/*/hooks, and check again",
+            hint="mend what conflicts, in kernel/hooks and features/*/hooks, and check"
+            " again",
         )

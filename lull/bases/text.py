@@ -71,4 +71,9 @@ def _verdict(report: Report, base: str) -> str:
         return "Not as it is: mend the hooks that conflict, in their order."
     if report.changed:
         return f"All apply. Read what changed around them, then: make proof BASE={base}"
+    if report.changed is None:
+        return (
+            "All apply. What changed around them was not looked at: the base's own\n"
+            f"sources are not here. lull kernel fetch --base {base}, and check again."
+        )
     return "All apply, and no hooked file changed."

@@ -95,6 +95,19 @@ def test_what_changed_around_a_hook_is_named() -> None:
     assert "Read what changed" in said and "make proof BASE=6.12" in said
 
 
+def test_without_the_bases_own_tree_nothing_is_said_of_what_changed() -> None:
+    """As in a fresh clone: it was said that no hooked file had changed."""
+    hooks = [("thaw/1", hook(3, 3))]
+    report = check(hooks, {}, {"mm/a.c": OLD}.get)
+    assert report.ok and report.changed is None
+    said = render(report, "6.12", "6.12.130", None)
+    assert "no hooked file changed" not in said
+    assert "lull kernel fetch --base 6.12" in said
+    assert max(map(len, said.splitlines())) <= WIDTH
+    report = check(hooks, {}, {"mm/a.c": OLD}.get, {"mm/a.c": OLD}.get)
+    assert "no hooked file changed" in render(report, "6.12", "6.12.130", "6.12.117")
+
+
 def test_a_file_that_is_gone_and_one_that_came() -> None:
     new = "Subject: x\n\n--- /dev/null\n+++ b/mm/a.c\n@@ -0,0 +1 @@\n+line\n"
     report = check(
