@@ -11,7 +11,7 @@ from lull.errors import CannotRun, LabError
 from lull.host.files import write_file
 from lull.host.programs import run, tail
 from lull.host.suite import Suite, open_suite
-from lull.kernels.bases import Base
+from lull.kernels.bases import DEFAULT_BASE, Base
 from lull.kernels.cache import Cache
 from lull.kernels.source import Source, download_error
 from lull.kernels.toolchain import need_fetch_tools
@@ -113,10 +113,12 @@ def unpacked(package: Path, base: Base, flavour: Flavour) -> bytes:
 def _not_downloaded(base: Base, source: Source, output: str) -> CannotRun:
     error = download_error(base.model_copy(update={"package": base.config}), output)
     if "was not found" in output:
+        of_base = "" if base.name == DEFAULT_BASE else f" --base {base.name}"
         return CannotRun(
             f"{base.config} {source.package_version}, the version of the sources "
             f"here, is gone from the archive\n{tail(output)}",
             where=f"base {base.name}",
-            hint="sudo apt-get update; lull kernel deb --refresh",
+            hint=("" if base.suite else "sudo apt-get update; ")
+            + f"lull kernel deb --refresh{of_base}",
         )
     return error

@@ -151,9 +151,16 @@ def _unpack(command: list[str], cwd: Path) -> str:
 
 def download_error(base: Base, output: str) -> CannotRun:
     """What a failed ``apt-get download`` means to the user."""
-    if _UNKNOWN.search(output):
+    if _UNKNOWN.search(output) and base.suite:
+        what = f"the package {base.package} is not in {base.suite}"
+        hint = "another --base, or another suite in kernel/bases"
+    elif _UNKNOWN.search(output):
         what = f"the package {base.package} is not known to apt on this machine"
-        hint = "sudo apt-get update"
+        hint = "sudo apt-get update; where no suite of the machine's has it: another"
+        hint += " --base"
+    elif _STALE.search(output) and base.suite:
+        what = f"{base.suite} has changed while {base.package} was downloaded"
+        hint = "run again"
     elif _STALE.search(output):
         what = f"apt's lists are too old to download {base.package}"
         hint = "sudo apt-get update"

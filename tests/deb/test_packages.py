@@ -289,7 +289,11 @@ def test_a_package_that_the_archive_lacks_is_named(
     says("E: Version '6.12.9-1' for 'linux-config-6.12' was not found")
     with pytest.raises(CannotRun, match="gone from the archive") as error:
         fetch_config(base, source, Flavour.CLOUD, cache)
-    assert "lull kernel deb --refresh" in error.value.hint
+    assert error.value.hint == "sudo apt-get update; lull kernel deb --refresh"
+    of_suite = base.model_copy(update={"name": "7.3", "suite": "trixie-backports"})
+    with pytest.raises(CannotRun, match="gone from the archive") as error:
+        raise flavours._not_downloaded(of_suite, source, "E: x was not found")
+    assert error.value.hint == "lull kernel deb --refresh --base 7.3"
     says("E: Unable to locate package linux-config-6.12")
     with pytest.raises(CannotRun, match=r"linux-config-6.12 is not known to apt"):
         fetch_config(base, source, Flavour.CLOUD, cache)

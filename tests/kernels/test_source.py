@@ -54,6 +54,22 @@ def test_what_apt_says(said: str, what: str, hint: str) -> None:
     assert hint in error.hint
 
 
+@pytest.mark.parametrize(
+    ("said", "what"),
+    [
+        ("E: Unable to locate package linux-source-7.3", "is not in trixie-backports"),
+        ("404  Not Found", "trixie-backports has changed"),
+    ],
+)
+def test_of_another_suite_the_machines_own_lists_are_no_help(
+    said: str, what: str
+) -> None:
+    """Its lists are read for each download."""
+    error = download_error(load_base("7.3"), said)
+    assert what in error.what and said in error.what
+    assert error.hint and "apt-get update" not in error.hint
+
+
 #: apt-get of an archive where only another suite has the package.
 OTHER_SUITE = """#!/bin/sh
 case "$*" in
