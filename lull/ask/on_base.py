@@ -14,11 +14,21 @@ from pathlib import Path
 from pydantic import Field
 
 from lull.ask.catalog import full_params
+from lull.ask.job import STOCK
 from lull.errors import LabError
 from lull.host.files import repo_root
 from lull.host.records import read_toml
 from lull.kernels.bases import Base
-from lull.model import CaseSpec, Clock, Expectation, Feature, Known, Record, Value
+from lull.model import (
+    CaseSpec,
+    Clock,
+    Expectation,
+    Feature,
+    Known,
+    Mode,
+    Record,
+    Value,
+)
 
 
 class Partly(Record):
@@ -73,7 +83,8 @@ def on_base(
     """The feature as it is on a base.
 
     Modes that are what its kernel does by itself are left out, but for those
-    that are ``asked`` for; so are tables that somebody published of them.
+    that are ``asked`` for; so are tables that somebody published of them. What
+    stock does is then said in the base's own words.
 
     Raises LabError for a broken file.
     """
@@ -83,7 +94,7 @@ def on_base(
     left = {name for name in found.native if name not in asked}
     return feature.model_copy(
         update={
-            "modes": tuple(m for m in feature.modes if m.name not in left),
+            "modes": tuple(_modes(feature, base, found, left)),
             "cases": tuple(_cases(feature, found)),
             "expectations": found.expectations or (*_told(feature, found), *found.also),
             "published": () if found.native else feature.published,
@@ -161,6 +172,17 @@ def _case(feature: Feature, item: CaseSpec | Expectation | Unkept) -> tuple[str,
     """What tells the case of an item from a workload's others."""
     params = full_params(feature, item.workload, item.params)
     return item.workload, repr(sorted(params.items()))
+
+
+def _modes(
+    feature: Feature, base: Base, found: OnBase, left: Collection[str]
+) -> Iterator[Mode]:
+    itself = base.native.get(feature.name) if found.native else None
+    for mode in feature.modes:
+        if itself and mode.name == STOCK:
+            yield mode.model_copy(update={"text": itself})
+        elif mode.name not in left:
+            yield mode
 
 
 def _cases(feature: Feature, found: OnBase) -> Iterator[CaseSpec]:

@@ -11,7 +11,7 @@ import gzip
 import hashlib
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import format_datetime
@@ -20,8 +20,11 @@ from tempfile import TemporaryDirectory
 
 from lull import __version__
 from lull.ask.catalog import ROOMS, features
+from lull.ask.on_base import native_modes, on_base
+from lull.ask.presence import absent_from
 from lull.deb.commit import NOT_LEFT_ABOUT, Commit, last_commit, version_of
 from lull.deb.tools_text import (
+    OfBase,
     changelog,
     compared,
     default_file,
@@ -31,6 +34,8 @@ from lull.deb.tools_text import (
 from lull.errors import CannotRun, LabError
 from lull.host.files import repo_root, write_file
 from lull.host.programs import run, tail
+from lull.kernels.bases import DEFAULT_BASE, Base, base_names, load_base
+from lull.model import Feature
 from lull.vm.probe_build import build_probe
 
 PACKAGE = "lull-tools"
@@ -59,6 +64,8 @@ PATHS = (
     "lull/deb/tools.py",
     "lull/deb/tools_text.py",
     "lull/vm/probe_build.py",
+    "kernel/bases",
+    ":(glob)features/*/bases/*",
     ":(glob)features/*/feature.toml",
     ":(glob)features/*/kernel/**/*.c",
     ":(glob)probe/*.[ch]",
@@ -101,8 +108,25 @@ def contents(
     files[f"usr/share/doc/{PACKAGE}/changelog.gz"] = File(_gzip(log.encode()))
     files[_CONFIG] = File(default_file(known).encode())
     files["usr/share/lull/features"] = File(feature_table(known, left_out).encode())
+    for base in map(load_base, base_names(root)):
+        if base.name != DEFAULT_BASE:
+            text = table_of(base, known, left_out, root)
+            files[f"usr/share/lull/features-{base.name}"] = File(text.encode())
     files |= _control(here, files, version, architecture)
     return files
+
+
+def table_of(
+    base: Base, known: Sequence[Feature], left_out: Collection[str], root: Path
+) -> str:
+    """What ``lull status`` says of features on a base's kernel."""
+    there = OfBase(
+        base.native,
+        absent_from(base, root),
+        {one.name: native_modes(one, base, root) for one in known},
+    )
+    as_there = [on_base(one, base, one.mode_names, root) for one in known]
+    return feature_table(as_there, left_out, there)
 
 
 def _control(

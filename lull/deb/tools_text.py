@@ -7,7 +7,8 @@ Pure: features in, the text of a file out.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from lull.errors import LabError
 from lull.model import Feature
@@ -25,15 +26,40 @@ def switched(features: Sequence[Feature]) -> tuple[Feature, ...]:
     return tuple(feature for feature in features if not feature.switches)
 
 
-def feature_table(features: Sequence[Feature], left_out: Collection[str]) -> str:
+@dataclass(frozen=True)
+class OfBase:
+    """What a base's kernel has of features by itself, and which it lacks: texts by
+    feature. ``modes`` are those, by feature, that are what its stock does."""
+
+    native: Mapping[str, str] = field(default_factory=dict)
+    absent: Mapping[str, str] = field(default_factory=dict)
+    modes: Mapping[str, Collection[str]] = field(default_factory=dict)
+
+
+_ALIKE = "as stock: this kernel does that by itself"
+
+
+def feature_table(
+    features: Sequence[Feature], left_out: Collection[str], there: OfBase | None = None
+) -> str:
     """What ``lull status`` says of features and modes: ``FEATURE|MODE|TEXT``.
 
-    The line without a mode has the feature's title.
+    The line without a mode has the feature's title, ``+`` for one what of it the
+    kernel has by itself, ``-`` why it is not there.
     """
     lines = []
+    there = there or OfBase()
     for feature in switched(features):
         rows = [("", feature.title)]
-        rows += [(mode.name, mode.text) for mode in feature.modes]
+        if why := there.absent.get(feature.name):
+            rows.append(("-", why))
+        else:
+            if has := there.native.get(feature.name):
+                rows.append(("+", has))
+            alike = there.modes.get(feature.name, ())
+            rows += [
+                (m.name, _ALIKE if m.name in alike else m.text) for m in feature.modes
+            ]
         for name, text in rows:
             if "|" in text or "\n" in text:
                 raise LabError(f"no text for a table: {text!r}", where=feature.name)

@@ -165,3 +165,13 @@ def test_the_project_s_own_promise_what_is_measured_there() -> None:
             assert item.metric in feature.metrics
             assert is_measured(feature, item)
     assert files
+
+
+def test_where_modes_are_the_kernels_own_so_is_what_stock_does() -> None:
+    """It was said of 7.3 what 6.12's stock does."""
+    for record in map(load_base, base_names()):
+        for feature in features():
+            there = on_base(feature, record)
+            own = record.native.get(feature.name, "")
+            own = own if native_modes(feature, record) else ""
+            assert there.modes[0].text == (own or feature.modes[0].text)

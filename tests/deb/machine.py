@@ -23,8 +23,9 @@ class Machine:
     def __init__(self, root: Path, unpacked: Path) -> None:
         self.root = root
         self._program = unpacked / "usr/bin/lull"
-        for name in ("etc/default/lull", "usr/share/lull/features"):
-            self.put(name, (unpacked / name).read_text())
+        tables = (unpacked / "usr/share/lull").iterdir()
+        for path in (unpacked / "etc/default/lull", *tables):
+            self.put(str(path.relative_to(unpacked)), path.read_text())
         self.put("proc/sys/kernel/osrelease", "6.12.9-lull-amd64\n")
         self.boots_with("quiet")
 

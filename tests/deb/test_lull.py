@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 
+from lull.kernels.bases import load_base
 from tests.deb.machine import Machine
 
 
@@ -42,6 +43,33 @@ def test_status_shows_only_the_modes_that_the_kernel_has(machine: Machine) -> No
     done = machine.lull("status", "zfree")
     assert "lull " in done.stdout and "deferred" not in done.stdout
     assert "freeze:" not in done.stdout
+
+
+def test_what_the_kernel_has_itself_is_no_mode_of_ours(machine: Machine) -> None:
+    machine.features(devices="stock")
+    own = "in this kernel itself"
+    old = machine.lull("status", "devices").stdout
+    assert own not in old and "as stock:" not in old
+    machine.put("proc/sys/kernel/osrelease", "7.3.4-lull-amd64\n")
+    native = load_base("7.3").native["devices"]
+    new = machine.lull("status", "devices").stdout
+    assert f"\n  {own}: {native}\n" in new
+    assert f"\n  * stock       {native}\n" in new
+    assert "\n    parents     as stock: this kernel does that by itself\n" in new
+    assert machine.lull("set", "devices", "parents").returncode == 0
+    machine.put("proc/sys/kernel/osrelease", "7.30.4-lull-amd64\n")
+    assert own not in machine.lull("status", "devices").stdout
+
+
+def test_why_a_feature_is_not_on_the_kernel(machine: Machine) -> None:
+    (machine.root / "sys/module/lull/parameters/thaw").unlink()
+    machine.put("proc/sys/kernel/osrelease", "6.1.0-42-lull-amd64\n")
+    why = load_base("6.1").absent["thaw"]
+    done = machine.lull("status", "thaw")
+    assert done.returncode == 2 and f"thaw is not on this kernel: {why}" in done.stdout
+    machine.settings(thaw="lull")
+    done = machine.lull("apply")
+    assert f"this kernel has no feature 'thaw': {why}" in done.stdout
 
 
 def test_a_kernel_without_lull_is_told(machine: Machine) -> None:
