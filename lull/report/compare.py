@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -165,9 +165,20 @@ def changes(
             sides = [values_of_row(run, row, feature) for run in (new, old)]
             found = stats.compare_groups(*sides) if all(sides) else None
             both.append(Change(row, olds[key].median, row.median, found))
-    gone = [_name(row) for key, row in olds.items() if key not in news]
-    added = [_name(row) for key, row in news.items() if key not in olds]
+    gone = _alone((row for key, row in olds.items() if key not in news), new)
+    added = _alone((row for key, row in news.items() if key not in olds), old)
     return both, gone, added
+
+
+def _alone(rows: Iterable[Row], other: Run) -> list[str]:
+    """Rows that the other run has not; one line of a feature that its base lacks."""
+    found = dict.fromkeys(
+        f"{row.feature}: not on {other.summary.base}: {why}"
+        if (why := other.summary.absent.get(row.feature))
+        else _name(row)
+        for row in rows
+    )
+    return list(found)
 
 
 def render(

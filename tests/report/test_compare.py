@@ -131,6 +131,21 @@ def test_where_stock_is_too_noisy_to_tell_it_is_open() -> None:
     assert said == {"stock": (False, ""), "lull": (True, "open")}
 
 
+def test_a_feature_that_a_base_lacks_is_one_line_with_the_reason(
+    tmp_path: Path, warnings: list[str]
+) -> None:
+    old = make(tmp_path / "old")
+    whole = compare.read(old, [synthetic.feature()], warnings.append)
+    less = whole.summary.model_copy(
+        update={"rows": (), "base": "6.1", "absent": {"walk": "it has no legs"}}
+    )
+    new = compare.Run("new", less)
+    for sides in ((whole, new), (new, whole)):
+        text = compare.render(*sides, *compare.changes(*sides, [synthetic.feature()]))
+        (said,) = [line for line in text.splitlines() if line.startswith("only in")]
+        assert said.endswith(": walk: not on 6.1: it has no legs")
+
+
 def test_of_two_bases_other_kernels_are_no_doubt(
     tmp_path: Path, warnings: list[str]
 ) -> None:
