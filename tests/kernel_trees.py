@@ -3,18 +3,17 @@
 
 from __future__ import annotations
 
-import os
 import re
-import signal
 import subprocess
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from lull.errors import CannotRun
 from lull.host.files import digest, repo_root
+from lull.host.process import end_group
 from lull.kernels import toolchain
 from lull.kernels.bases import load_base
 from lull.kernels.build import blueprint, open_tree
@@ -156,8 +155,7 @@ def run(command: Sequence[str], tree: Path) -> str:
         try:
             said, errors = process.communicate()
         except BaseException:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
+            end_group(process)
             raise
     assert process.returncode == 0, errors[-3000:]
     return said + errors

@@ -7,6 +7,7 @@ import asyncio
 import ctypes
 import os
 import signal
+import subprocess
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -70,6 +71,26 @@ async def kill_apart(process: asyncio.subprocess.Process) -> bool:
         os.killpg(process.pid, signal.SIGKILL)
     await process.wait()
     return True
+
+
+def end_group(process: subprocess.Popen[str], patience: float = 5.0) -> bool:
+    """End a process group: first asked, then told. True where asking did."""
+    try:
+        for sig in (signal.SIGTERM, signal.SIGKILL):
+            if process.poll() is not None:
+                break
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, sig)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(patience)
+    finally:
+        # Its leader is gone, or somebody has lost patience: the rest may need
+        # another word.
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        if process.stdout is not None:
+            process.stdout.close()
+    return process.poll() not in (None, -signal.SIGKILL)
 
 
 @contextmanager

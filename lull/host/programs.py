@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from lull.host.process import die_with_parent
+from lull.host.process import die_with_parent, end_group
 
 _LINES = 6
 
@@ -18,9 +18,11 @@ def run(
 ) -> subprocess.CompletedProcess[str]:
     """Both outputs in one, in English, whatever the status is.
 
-    It does not outlive the lab.
+    It does not outlive the lab. Whoever interrupts this ends what it has started, too:
+    all of it is a group of its own, to which the terminal sends no Ctrl-C, and which
+    may not read from the terminal. Nothing that asks for a password is run so.
     """
-    return subprocess.run(
+    process = subprocess.Popen(
         command,
         cwd=cwd,
         env={**os.environ, "LC_ALL": "C"},
@@ -29,9 +31,16 @@ def run(
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
-        check=False,
+        # Not a session of its own, to which our niceness would be nothing.
+        process_group=0,
         preexec_fn=die_with_parent(),
     )
+    try:
+        said, _ = process.communicate()
+    except BaseException:
+        end_group(process)
+        raise
+    return subprocess.CompletedProcess(process.args, process.returncode, said)
 
 
 def tail(text: str) -> str:

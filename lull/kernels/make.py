@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import os
 import shlex
-import signal
 import subprocess
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from lull.errors import LabError
+from lull.host.process import end_group
 from lull.kernels.config import merge_command
 from lull.kernels.update import Update, silent
 
@@ -193,20 +192,3 @@ def run_step(
             hint=f"see the whole log: {log}",
         )
     return count
-
-
-def end_group(process: subprocess.Popen[str], patience: float = 5.0) -> bool:
-    """End a process group: first asked, then told. True where asking did."""
-    for sig in (signal.SIGTERM, signal.SIGKILL):
-        if process.poll() is not None:
-            break
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, sig)
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(patience)
-    # make is gone; its children may need another word.
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    if process.stdout is not None:
-        process.stdout.close()
-    return process.poll() not in (None, -signal.SIGKILL)
