@@ -56,7 +56,8 @@ from lull.trees.cli import app as tree_app
 
 PAGE_LINES = 2  #: of the screen, which say where the page is
 
-#: Commands that use nothing that was kept: root may ask them in a user's home.
+#: Commands that use nothing that another user may have left in the cache: root may ask
+#: them in a user's home. What the doctor runs is then compiled elsewhere (lull.vm).
 WITHOUT_CACHE = ("list", "compare", "doctor", "graph", "tree")
 
 #: What the option of a file takes for standard output.

@@ -2,7 +2,8 @@
 """Whose a cache is: what another user has left there is not used.
 
 Verdicts, stamps and guests that stand by are held against their user one by one. This
-is for the rest, kernels, compiled programs, disks and counts, once a command.
+is for the rest, kernels, compiled programs, disks and counts, once a command; and for
+what is used by commands that do not look at all of the cache.
 """
 
 from __future__ import annotations
@@ -39,6 +40,38 @@ def trust_cache(root: Path, say: Callable[[str], None]) -> None:
             hint="name one of your own in XDG_CACHE_HOME",
         )
     _go_through(root, _DEPTH, say)
+
+
+def is_ours(path: Path, cache: Path | None = None) -> bool:
+    """Whether nobody else can have put there what is at ``path``, or will be: who owns
+    a folder can put another into its place at any time.
+
+    What is in ``cache`` has to be this user's; folders above, and all of it without
+    one, may be root's, too.
+    """
+    try:
+        for step in (path, *path.parents, *path.resolve().parents):
+            own = cache is not None and step.is_relative_to(cache)
+            if not _held(step, {os.geteuid()} if own else {os.geteuid(), 0}):
+                return False
+    except (OSError, RuntimeError):
+        # It cannot be looked at, or is a link to itself.
+        return False
+    return True
+
+
+def _held(path: Path, by: set[int]) -> bool:
+    """Of a link and of what it leads to; so is what is not there."""
+    for look in (os.lstat, os.stat):
+        try:
+            about = look(path)
+        except FileNotFoundError:
+            return True
+        # Others may have a place in /tmp, and none in what is another's there.
+        theirs = about.st_mode & stat.S_IWOTH and not about.st_mode & stat.S_ISVTX
+        if about.st_uid not in by or (theirs and not stat.S_ISLNK(about.st_mode)):
+            return False
+    return True
 
 
 def _go_through(folder: Path, depth: int, say: Callable[[str], None]) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import subprocess
@@ -14,6 +15,7 @@ from pathlib import Path
 
 from lull.errors import CannotRun, LabError
 from lull.host.files import cache_root, digest
+from lull.host.trust import is_ours
 
 COMPILER = "gcc"
 
@@ -47,6 +49,9 @@ class Recipe:
 def compiled(root: Path, recipe: Recipe) -> Path:
     """The program of the source tree ``root``, compiled where it is not cached.
 
+    In a cache that another user could have put it into, or could change it in, nothing
+    is looked for, and nothing is written: it is compiled for this process alone.
+
     Raises CannotRun without a C compiler or a static C library, and LabError
     with the compiler's words where the sources do not compile.
     """
@@ -58,7 +63,10 @@ def compiled(root: Path, recipe: Recipe) -> Path:
     if not recipe.sources:
         raise LabError(f"there are no C files of the {recipe.room}", where=where)
     key = recipe_key(root, recipe)
-    folder = cache_root() / recipe.room / key
+    kept = cache_root()
+    if not is_ours(kept / recipe.room / key / recipe.name, kept):
+        kept = _apart()
+    folder = kept / recipe.room / key
     program = folder / recipe.name
     if program.is_file():
         return program
@@ -69,6 +77,16 @@ def compiled(root: Path, recipe: Recipe) -> Path:
         _compile(compile_command(compiler, root, recipe, made), root, recipe, where)
         os.replace(made, program)
     return program
+
+
+@cache
+def _apart() -> Path:
+    """A folder that nobody else can write to, and that goes with this process."""
+    # TMPDIR may be another user's, too.
+    place = tempfile.gettempdir()
+    folder = tempfile.mkdtemp("-lull", dir=place if is_ours(Path(place)) else "/tmp")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
 
 
 def recipe_key(root: Path, recipe: Recipe) -> str:

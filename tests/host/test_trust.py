@@ -5,17 +5,21 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from lull.cli import app
+from lull.doctor.collect import collector_recipe
 from lull.errors import CannotRun
 from lull.host import trust
-from lull.host.files import cache_root
-from lull.host.trust import trust_cache
+from lull.host.files import cache_root, repo_root
+from lull.host.trust import is_ours, trust_cache
+from lull.vm.compile import Recipe, compiled, recipe_key
 
 OTHER = os.geteuid() + 1
 
@@ -33,16 +37,29 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
+#: What is another user's, as far as is looked.
+GIVEN: set[tuple[int, int]] = set()
+
+
+@contextmanager
+def given(give: Give, path: Path) -> Iterator[None]:
+    """A path is another user's in here only."""
+    before = set(GIVEN)
+    give(path)
+    yield
+    GIVEN.intersection_update(before)
+
+
 @pytest.fixture
 def give(monkeypatch: pytest.MonkeyPatch) -> Give:
     """Make a path another user's, as far as is looked: only root can give away."""
-    given: set[tuple[int, int]] = set()
+    GIVEN.clear()
     lstat, look = os.lstat, os.stat
 
     def told(how: Callable[..., os.stat_result]) -> Callable[..., os.stat_result]:
         def ask(path: Path) -> os.stat_result:
             found = how(path)
-            if (found.st_dev, found.st_ino) not in given:
+            if (found.st_dev, found.st_ino) not in GIVEN:
                 return found
             return os.stat_result((*found[:4], OTHER, *found[5:]))
 
@@ -58,7 +75,7 @@ def give(monkeypatch: pytest.MonkeyPatch) -> Give:
 
     def give(path: Path) -> None:
         found = lstat(path)
-        given.add((found.st_dev, found.st_ino))
+        GIVEN.add((found.st_dev, found.st_ino))
 
     return give
 
@@ -149,3 +166,62 @@ def test_who_asks_what_a_command_does_is_told(
         words = ["run", "freeze", word]
         monkeypatch.setattr("sys.argv", ["lull", *words])
         assert CliRunner().invoke(app, words).exit_code == 0
+
+
+def test_a_program_of_another_user_is_compiled_elsewhere(
+    root: Path, give: Give, tmp_path: Path
+) -> None:
+    source = tmp_path / "source"
+    (source / "probe").mkdir(parents=True)
+    (source / "probe" / "p.c").write_text("int main(void) { return 42; }\n")
+    recipe = Recipe("p", "probe", flags=(), sources=("probe/p.c",))
+    kept = root / "probe" / recipe_key(source, recipe) / "p"
+    assert compiled(source, recipe) == kept
+    kept.write_text("#!/bin/sh\nexit 0\n")
+    assert compiled(source, recipe) == kept
+    # Who owns a folder above can put another file there after any look at it.
+    theirs = (kept, kept.parent, root / "probe", root, tmp_path)
+    for path in theirs:
+        with given(give, path):
+            assert not is_ours(kept, root)
+            program = compiled(source, recipe)
+            assert not program.is_relative_to(root), path
+            assert subprocess.run([program], check=False).returncode == 42
+            # Once for this process.
+            assert compiled(source, recipe) == program
+    assert compiled(source, recipe) == kept
+    for path in theirs:
+        mode = path.stat().st_mode
+        path.chmod(0o777)
+        assert not is_ours(kept, root), path
+        path.chmod(mode)
+    kept.unlink()
+    with given(give, root):
+        assert not compiled(source, recipe).is_relative_to(root) and not kept.exists()
+
+
+def test_a_link_to_what_is_another_users_is_not_ours(
+    root: Path, give: Give, tmp_path: Path
+) -> None:
+    (tmp_path / "theirs" / "below").mkdir(parents=True)
+    (root / "probe" / "c").symlink_to(tmp_path / "theirs" / "below")
+    assert is_ours(root / "probe" / "c" / "not there yet", root)
+    give(tmp_path / "theirs")
+    assert not is_ours(root / "probe" / "c" / "not there yet", root)
+    (root / "probe" / "d").symlink_to("d")
+    assert not is_ours(root / "probe" / "d" / "e", root)
+
+
+def test_the_doctor_runs_nothing_that_another_user_has_left(
+    root: Path, give: Give, tmp_path: Path
+) -> None:
+    recipe = collector_recipe(repo_root())
+    planted = root / recipe.room / recipe_key(repo_root(), recipe) / recipe.name
+    planted.parent.mkdir(parents=True)
+    planted.write_text("#!/bin/sh\n")
+    give(root)
+    words = ["doctor", "--collector", str(tmp_path / "copy")]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "copy").read_bytes().startswith(b"\x7fELF")
+    assert planted.read_text() == "#!/bin/sh\n"
