@@ -21,6 +21,7 @@ from lull.errors import CannotRun, LabError
 from lull.host.files import digest
 from lull.host.programs import run, tail
 from lull.host.progress import Progress
+from lull.host.trust import is_ours
 from lull.kernels.cache import Cache, remove_tree, replace_tree
 
 SUITE = "bookworm"
@@ -52,6 +53,9 @@ _PLACES = {
     "lull-guest": ("usr/local/sbin", 0o755),
     "lull-guest.service": ("etc/systemd/system", 0o644),
 }
+#: The cache in which root makes disks for all users of a machine. Root uses none of a
+#: user's, in which the user could change what root is about to run, follow or remove.
+SHARED = Path("/var/cache/lull")
 _HINT = "apt-get install mmdebstrap e2fsprogs"
 
 
@@ -125,7 +129,8 @@ def base_image(
     flavour: Flavour = Flavour.CLOUD,
     more: More | None = None,
 ) -> Image:
-    """Debian, with what runs a job at its start: from the cache, else built.
+    """Debian, with what runs a job at its start: from the cache, or that in which root
+    makes them for all, else built.
 
     With ``more`` it is a disk of its own.
 
@@ -133,8 +138,8 @@ def base_image(
     """
     image = place_of(cache, base_key(flavour, more))
     with cache.lock("guest", lambda text: progress.update(text, 0, 0)):
-        if not image.whole:
-            need_tools(cache)
+        if not image.whole and not take(cache, image.directory, progress):
+            need_tools()
             cache.need(_NEED, "building the guest's disk")
             progress.step(f"Debian {SUITE} for the guest, some minutes")
             with cache.temp("guest") as temp:
@@ -154,8 +159,22 @@ def publish(new: Path, image: Image) -> None:
     replace_tree(new, image.directory)
 
 
-def need_tools(cache: Cache) -> None:
-    """Raise CannotRun where a disk cannot be built, to be in the cache."""
+def take(cache: Cache, place: Path, progress: Progress) -> bool:
+    """Copy what root has made for all users to its place in the cache; whether there
+    is such. Whole in its place, as all that is there, and nobody else's than root's."""
+    made = SHARED / "guest" / place.name
+    if not os.access(made, os.R_OK) or not is_ours(made):
+        return False
+    cache.need(_NEED, "copying the guest's disk")
+    progress.step(f"the guest, as root has made it in {SHARED}")
+    with cache.temp("guest") as temp:
+        copy_disk(made, temp / "new")
+        replace_tree(temp / "new", place)
+    return True
+
+
+def need_tools() -> None:
+    """Raise CannotRun where a disk cannot be built."""
     for tool in ("mmdebstrap", "mke2fs", "debugfs"):
         if shutil.which(tool) is None:
             raise CannotRun(f"{tool} is not in PATH", hint=_HINT)
@@ -163,27 +182,27 @@ def need_tools(cache: Cache) -> None:
         raise CannotRun(
             "a Debian is unpacked and set up as root only",
             where="lull guest",
-            hint=as_root(sys.argv, cache.root, os.geteuid(), os.getegid()),
+            hint=as_root(sys.argv),
         )
 
 
-def as_root(words: Sequence[str], cache: Path, uid: int, gid: int) -> str:
-    """What a user does so that a disk is in the user's own cache, and stays the user's:
-    disks alone are made by sudo, whose HOME is root's, then all goes to the user, who
-    gives the same command again. So nothing else that it makes is root's."""
+def as_root(words: Sequence[str]) -> str:
+    """What a user does to have a disk: root makes it where root makes them for all, and
+    the user gives the same command again. So nothing of the user's is root's, neither
+    what else the command makes, nor the cache, of which root would use nothing."""
     ours = Path(words[0]).name == "lull"
     build = [words[0] if ours else ".venv/bin/lull", "guest", "build"]
     # Who is neither of these may want any of the disks.
     plain = tuple(words[1:3]) in (("guest", "build"), ("guest", "run"))
     if not plain or "--scenarios" in words:
         build.append("--scenarios")
-    steps = [
-        ["sudo", "env", f"XDG_CACHE_HOME={cache.parent}", *build],
-        ["sudo", "chown", "-R", f"{uid}:{gid}", str(cache)],
-    ]
+    # Whatever umask the user has: what root makes is to be read.
+    place = shlex.quote(str(SHARED.parent))
+    make = f"umask 022 && XDG_CACHE_HOME={place} exec {shlex.join(build)}"
+    steps = [["sudo", "sh", "-c", make]]
     if ours and [*words] != build:
         steps.append([*words])
-    return "; ".join(map(shlex.join, steps))
+    return " && ".join(map(shlex.join, steps))
 
 
 def make_disk(folder: Path, disk: Path, megabytes: int) -> None:
@@ -200,8 +219,8 @@ def make_disk(folder: Path, disk: Path, megabytes: int) -> None:
 
 
 def copy_disk(disk: Path, new: Path) -> None:
-    """A copy to write to, which takes the room of what is in it."""
-    _must(["cp", "--sparse=always", "--reflink=auto", disk, new], str(new))
+    """A copy to write to, which takes the room of what is in it; also of a folder."""
+    _must(["cp", "-R", "--sparse=always", "--reflink=auto", disk, new], str(new))
 
 
 def _build(root: Path, new: Path, flavour: Flavour, more: More | None) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from lull.errors import LabError
-from lull.guest.image import SUITE, need_tools
+from lull.guest.image import SUITE, need_tools, take
 from lull.host.files import digest, write_file
 from lull.host.programs import run, tail
 from lull.host.progress import Progress
@@ -22,11 +22,12 @@ _NEED = 1 << 30  #: bytes, while the root is made
 
 
 def root_of(packages: Sequence[str], cache: Cache, progress: Progress) -> bytes:
-    """The user space as an initramfs: from the cache, else from Debian's archive."""
+    """The user space as an initramfs: from the cache, or that in which root makes them
+    for all, else from Debian's archive."""
     place = cache.root / "guest" / f"stress-{digest(SUITE, *packages, *_LEFT_OUT)}.cpio"
     with cache.lock("guest", lambda text: progress.update(text, 0, 0)):
-        if not place.is_file():
-            need_tools(cache)
+        if not place.is_file() and not take(cache, place, progress):
+            need_tools()
             cache.need(_NEED, "making the user space of a Debian")
             progress.step(f"Debian {SUITE} with {', '.join(packages)}")
             with cache.temp("guest") as temp:

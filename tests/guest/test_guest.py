@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import re
 import shutil
-import sys
 from collections.abc import Sequence
 from fnmatch import fnmatch
 from pathlib import Path
@@ -25,12 +23,10 @@ from lull.guest.boot import Start, boot, guest_command, said, without
 from lull.guest.image import (
     Image,
     More,
-    as_root,
     base_image,
     base_key,
     copy_disk,
     make_disk,
-    need_tools,
     newest_kernel,
 )
 from lull.guest.installed import PATTERNS, find_packages, installed, names_of
@@ -121,43 +117,6 @@ def test_a_disk_without_its_list_is_not_whole(tmp_path: Path) -> None:
     assert not image.whole
     image.packages.touch()
     assert image.whole
-
-
-def test_a_user_is_told_how_to_have_a_disk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """In the user's cache: sudo's HOME is root's, and what root has made is root's."""
-    monkeypatch.setattr(shutil, "which", lambda name: name)
-    monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    monkeypatch.setattr(os, "getegid", lambda: 100)
-    monkeypatch.setattr(sys, "argv", [".venv/bin/lull", "guest", "build"])
-    cache = Cache(tmp_path / "lull")
-    with pytest.raises(CannotRun) as caught:
-        need_tools(cache)
-    assert caught.value.hint == (
-        f"sudo env XDG_CACHE_HOME={tmp_path} .venv/bin/lull guest build; "
-        f"sudo chown -R 1000:100 {cache.root}"
-    )
-
-
-@pytest.mark.parametrize(
-    ("words", "build"),
-    [
-        (["/a/lull", "guest", "run", "x"], "/a/lull guest build"),
-        (["/a/lull", "guest", "build", "--packages", "p"], "/a/lull guest build"),
-        (["/a/lull", "guest", "measure", "-o", "d"], "/a/lull guest build --scenarios"),
-        (["/a/lull", "guest", "stress"], "/a/lull guest build --scenarios"),
-    ],
-)
-def test_root_makes_disks_and_no_runs(words: list[str], build: str) -> None:
-    """Where a run leaves its folder is nobody's guess: the user makes it."""
-    assert as_root(words, Path("/c/lull"), 1, 2).split("; ") == [
-        f"sudo env XDG_CACHE_HOME=/c {build}",
-        "sudo chown -R 1:2 /c/lull",
-        " ".join(words),
-    ]
-    tests = as_root(["/a/pytest", "x"], Path("/c/lull"), 1, 2)
-    assert ".venv/bin/lull guest build --scenarios; " in tests and "pytest" not in tests
 
 
 def test_the_scenarios_disks_are_built_beforehand(
