@@ -6,12 +6,15 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import signal
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from lull.host.files import repo_root
+from tests.waiting import alive, ended, until
 
 STUBS = {
     "dpkg-query": 'case "$*" in *chromium*) ;; *) echo installed ;; esac',
@@ -31,30 +34,38 @@ def checkout(tmp_path: Path) -> Path:
     base.parent.mkdir(parents=True)
     base.write_text('package = "linux-source-6.12"\n')
     for name, text in {**STUBS, "../.venv/bin/python": 'echo "$*" >>"$LOG"'}.items():
-        stub = tmp_path / "bin" / name
-        (tmp_path / "bin").mkdir(exist_ok=True)
-        stub.parent.mkdir(parents=True, exist_ok=True)
-        stub.write_text(f"#!/bin/sh\n{text}\n")
-        stub.chmod(0o755)
+        stub(tmp_path, name, text)
     return tmp_path
 
 
-def started(checkout: Path, *words: str) -> subprocess.Popen[str]:
+def stub(checkout: Path, name: str, text: str) -> None:
+    path = checkout / "bin" / name
+    (checkout / "bin").mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+
+
+def started(
+    checkout: Path, *words: str, before: Sequence[str] = ()
+) -> subprocess.Popen[str]:
     path = f"{checkout / 'bin'}:{os.environ['PATH']}"
     return subprocess.Popen(
-        [checkout / "scripts/setup", *words],
+        [*before, checkout / "scripts/setup", *words],
         env={**os.environ, "PATH": path, "LOG": str(checkout / "log")},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
+        # What a shell has put into the background ignores it, and so would this.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 
-def setup(checkout: Path, *words: str) -> str:
+def setup(checkout: Path, *words: str, before: Sequence[str] = ()) -> str:
     """What it has installed."""
     log = checkout / "log"
     log.write_text("")
-    process = started(checkout, *words)
+    process = started(checkout, *words, before=before)
     _, said = process.communicate()
     assert process.returncode == 0, said
     return log.read_text()
@@ -89,3 +100,110 @@ def test_of_two_at_once_the_second_finds_what_the_first_has_made(
         assert second.poll() is None
     second.communicate()
     assert second.returncode == 0
+
+
+def begun(checkout: Path) -> tuple[subprocess.Popen[str], int]:
+    """A set-up of which a stub has said, in ``pid``, that it runs, and its number."""
+    process = started(checkout, "--tests")
+    pid = checkout / "pid"
+    until("the stub runs", pid.exists)
+    return process, int(pid.read_text())
+
+
+SAY = 'echo {} >"$LOG.pid"; mv "$LOG.pid" pid'
+SIGNALS = pytest.mark.parametrize(
+    ("how", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)]
+)
+
+
+@SIGNALS
+def test_who_is_ended_while_waiting_leaves_nobody_behind(
+    checkout: Path, how: signal.Signals, status: int
+) -> None:
+    waits = f"{SAY.format('$$')}; exec sleep 600"
+    stub(checkout, "flock", f'[ "$1" != -n ] || exit 1\n{waits}')
+    process, pid = begun(checkout)
+    process.send_signal(how)
+    assert process.wait(60) == status
+    ended(pid)
+
+
+@SIGNALS
+def test_an_apt_that_unpacks_is_told_to_stop_and_waited_for(
+    checkout: Path, how: signal.Signals, status: int
+) -> None:
+    words = "trap 'touch unpacked; exit 100' INT; trap 'touch cut-off; exit 1' TERM"
+    stub(
+        checkout,
+        "apt-get",
+        f"{words}; {SAY.format('$$')}; while :; do sleep 0.05; done",
+    )
+    process, pid = begun(checkout)
+    files = [os.path.realpath(fd) for fd in Path(f"/proc/{pid}/fd").iterdir()]
+    assert "/dev/null" in files
+    assert str(checkout / ".setup.lock") not in files
+    process.send_signal(how)
+    assert process.wait(60) == status
+    assert not alive(pid)
+    assert (checkout / "unpacked").exists() and not (checkout / "cut-off").exists()
+    # It has not been set up: the next one begins again.
+    stub(checkout, "apt-get", STUBS["apt-get"])
+    (checkout / "pid").unlink()
+    assert "pip install" in setup(checkout, "--tests")
+
+
+@SIGNALS
+def test_what_pip_has_started_ends_with_it(
+    checkout: Path, how: signal.Signals, status: int
+) -> None:
+    more = f"env --default-signal=INT sh -c '{SAY.format('$$')}; exec sleep 600'"
+    pip = f"{more} & wait"
+    stub(checkout, "../.venv/bin/python", f'case "$*" in *install*) {pip} ;; esac')
+    process, pid = begun(checkout)
+    process.send_signal(how)
+    assert process.wait(60) == status
+    ended(pid)
+    assert not (checkout / ".venv/.lull-setup").exists()
+
+
+def test_what_an_installer_fails_with_is_not_hidden(checkout: Path) -> None:
+    stub(checkout, "apt-get", "exit 100")
+    process = started(checkout, "--tests")
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 100, said
+    stub(checkout, "apt-get", '[ "$1" = update ] || exit 100')
+    process = started(checkout, "--tests")
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 4 and "apt-get cannot install" in said
+
+
+#: Root may write what it may not, unless it cannot do that.
+AS_OTHERS = ("setpriv", "--bounding-set", "-dac_override") if not os.geteuid() else ()
+
+
+def test_a_lock_of_another_user_is_waited_for_or_named(checkout: Path) -> None:
+    lock = checkout / ".setup.lock"
+    lock.touch(0o444)
+    assert "pip install" in setup(checkout, before=AS_OTHERS)
+    lock.unlink()
+    lock.symlink_to("no/where")
+    process = started(checkout)
+    _, said = process.communicate(timeout=60)
+    assert (process.returncode, said.splitlines()) == (
+        4,
+        [
+            f"setup: {lock} cannot be written: Directory nonexistent",
+            "  try: remove it, or make this folder your own",
+        ],
+    )
+
+
+def test_packages_of_another_user_are_not_written_over(checkout: Path) -> None:
+    venv = checkout / ".venv"
+    venv.chmod(0o555)
+    process = started(checkout, before=AS_OTHERS)
+    _, said = process.communicate(timeout=60)
+    venv.chmod(0o755)
+    assert process.returncode == 4, said
+    assert f"{venv} belongs to another user ({os.geteuid()})" in said
+    assert "sudo rm -r .venv" in said
