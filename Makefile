@@ -4,7 +4,7 @@
 # What a proof is of, and what narrows or widens it.
 BASE = 6.12
 FEATURE =
-SEEDS = 1
+SEEDS =
 MINUTES = 60
 PROOF = proof$(if $(filter-out 6.12,$(BASE)),-$(BASE)).json
 
@@ -40,7 +40,7 @@ test: setup-tests
 
 proof: setup-tests
 	@$(ENV) scripts/test --size proof --proof $(PROOF) --base $(BASE) \
-		--seeds $(SEEDS) $(addprefix --feature ,$(FEATURE)) $(ARGS)
+		$(addprefix --seeds ,$(SEEDS)) $(addprefix --feature ,$(FEATURE)) $(ARGS)
 
 soak: setup
 	@$(ENV) .venv/bin/lull soak --minutes $(MINUTES) --base $(BASE) \

@@ -47,7 +47,8 @@ def soak_command(
     if done.failed:
         raise ExpectationMissed(
             f"{len(done.failed)} trials failed:\n" + "\n".join(done.failed),
-            hint="lull proofs has all counts",
+            hint="each again: is for pytest, which make test sets up; "
+            "lull proofs has all counts",
         )
 
 

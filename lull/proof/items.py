@@ -18,6 +18,7 @@ from lull.host.process import run_alone
 from lull.kernels.bases import load_base
 from lull.kernels.build import build
 from lull.kernels.cache import Cache
+from lull.proof import again
 from lull.proof.attempt import TRIES, attempt, keep_failed
 from lull.proof.faults import Result
 from lull.proof.key import parts_of
@@ -56,6 +57,8 @@ class SafetyFile(pytest.File):
         """Its trials of this size; of what is random one for each seed."""
         size = Size(self.config.getoption("--size"))
         seeds = self.config.getoption("--seeds")
+        if seeds is None:
+            seeds = 1
         text = self.path.read_text("utf-8")
         base = load_base(self.config.getoption("--base"))
         found = parse(text, self.path.parent.name, where=str(self.path))
@@ -83,12 +86,15 @@ class TrialItem(pytest.Item):
         root, config = repo_root(), self.config
         base, size = self._base, self._size
         parts = self._parts(root)
-        name = f"{base} {self.trial.id}"
+        name = again.verdict_name(base, self.trial)
         if self._seed != SEED:
             name += f" [seed {self._seed}]"
         store = Store(say=self._say)
-        # What has failed once is tried with that seed until it passes.
-        doubted = store.doubted(name)
+        # Who names a seed wants that one. What has failed once is tried with that
+        # seed until it passes.
+        doubted = self._asked
+        if doubted is None:
+            doubted = store.doubted(self._doubt(name))
         seed = self._seed if doubted is None else doubted
         # Who waits here finds the other's verdict.
         with Cache().lock(f"trial-{self.trial.feature}-{slug(self.name)}"):
@@ -111,9 +117,21 @@ class TrialItem(pytest.Item):
     def _size(self) -> Size:
         return Size(self.config.getoption("--size"))
 
+    @property
+    def _each(self) -> bool:
+        return bool(self.config.getoption("--boot-each"))
+
+    @property
+    def _asked(self) -> int | None:
+        """The one seed that was asked for, to be tried once."""
+        seed = self.config.getoption("--seed")
+        return None if seed is None else int(seed)
+
+    def _doubt(self, name: str) -> str:
+        return again.doubt_id(name, self._size, boot_each=self._each)
+
     def _parts(self, root: Path) -> dict[str, str]:
-        each = self.config.getoption("--boot-each")
-        return parts_of(self.trial, self._size, self._base, root, boot_each=each)
+        return parts_of(self.trial, self._size, self._base, root, boot_each=self._each)
 
     def _try(
         self,
@@ -129,11 +147,18 @@ class TrialItem(pytest.Item):
             folder = held.enter_context(Cache().temp("trial"))
             kernel = build(base, self.trial.arm)
             standby = None
-            if not self.config.getoption("--boot-each"):
+            if not self._each:
                 standby = held.enter_context(standing_by(kernel, self._say))
             done = run_alone(
                 attempt(
-                    self.trial, size, seed, kernel, folder, self._say, standby=standby
+                    self.trial,
+                    size,
+                    seed,
+                    kernel,
+                    folder,
+                    self._say,
+                    TRIES if self._asked is None else 1,
+                    standby=standby,
                 )
             )
             verdict = Remembered(
@@ -153,15 +178,27 @@ class TrialItem(pytest.Item):
             if done.result is Result.PASS:
                 if same:
                     store.keep(verdict)
-                    store.settle(name, seed)
+                    store.settle(self._doubt(name), seed)
                 return
-            store.forget(name, parts)
-            store.doubt(name, seed)
+            failed = again.last_seed(done)
+            # One boot that leaves it open does not gainsay a verdict that took more.
+            if self._asked is None or done.result is Result.FAIL:
+                store.forget(name, parts)
+                each = self._each
+                again.doubt(store, self.trial, name, size, failed, boot_each=each)
             kept = keep_failed(f"{self.trial.feature} {self.name}", folder)
             raise TrialFailed(
                 f"{self.trial.text}\n{done.result} after {done.tries} boots, "
-                f"seed {seed}: {done.how}\nconsoles: {kept}"
+                f"seed {seed}: {done.how}\nconsoles: {kept}\n"
+                f"again: {self._again(failed)}"
             )
+
+    def _again(self, seed: int) -> str:
+        file = self.nodeid.partition("::")[0]
+        each = self._each
+        return again.command(
+            self.trial, file, self._size, self._base, seed, boot_each=each
+        )
 
     def _tell(
         self, verdict: Remembered, parts: Mapping[str, str], *, remembered: bool

@@ -51,7 +51,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--feature", action="append", default=[], help="Only this feature's tests."
     )
     group.addoption(
-        "--seeds", type=int, default=1, help="So many seeds for what is random."
+        "--seeds", type=int, help="So many seeds for what is random. [default: 1]"
+    )
+    group.addoption(
+        "--seed",
+        type=int,
+        metavar="N",
+        help="This seed, for one boot of each trial: repeats a failure.",
     )
     group.addoption("--proof", metavar="FILE", help="Write what was tried to FILE.")
 
@@ -63,6 +69,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", f"default_base: of {DEFAULT_BASE} whatever --base says"
     )
+    _check_seeds(config)
     judging(repo_root())
     # In the workers of pytest-xdist, too: it gives them the words of the command.
     if config.getoption("--feature"):
@@ -83,6 +90,20 @@ def pytest_configure(config: pytest.Config) -> None:
         session.say(
             f"left out: guests of Debian and what runs in them, of {DEFAULT_BASE} alone"
         )
+
+
+def _check_seeds(config: pytest.Config) -> None:
+    """pytest's own error for seeds that cannot be tried."""
+    seed, seeds = config.getoption("--seed"), config.getoption("--seeds")
+    if seed is None:
+        return
+    if seeds is not None:
+        raise pytest.UsageError(
+            f"--seed {seed} is that one seed, --seeds {seeds} is how many: "
+            "one of them without the other"
+        )
+    if seed < 0:
+        raise pytest.UsageError(f"--seed {seed}: a seed is 0 or more")
 
 
 def _rooms(names: list[str]) -> list[str]:

@@ -13,10 +13,12 @@ from dataclasses import dataclass, field
 from lull.host.files import repo_root
 from lull.kernels.cache import Cache
 from lull.kernels.record import Kernel
+from lull.proof import again
 from lull.proof.attempt import attempt, keep_failed
 from lull.proof.faults import Result
 from lull.proof.key import key_of, parts_of
 from lull.proof.ledger import Count, Ledger, count, entry
+from lull.proof.store import Store
 from lull.proof.trial import Size, Trial
 from lull.vm.standby import Standby
 
@@ -77,9 +79,20 @@ async def soak(
             Ledger().add(entry(trial, base, tried_parts[trial.id], done))
             soaked.tries += done.tries
             if done.result is Result.FAIL:
-                kept = keep_failed(f"{trial.id} {seed}", folder)
-                soaked.failed.append(f"{trial.id}, seed {seed}: {kept}")
-                say(f"FAILED: {trial.id}, seed {seed}: {done.how}")
+                failed = again.last_seed(done)
+                repeat = again.command(
+                    trial,
+                    again.file_of(trial, root),
+                    Size.PROOF,
+                    base,
+                    failed,
+                    boot_each=False,
+                )
+                _doubt(trial, base, failed)
+                kept = keep_failed(f"{trial.id} {failed}", folder)
+                where = f"{trial.id}, seed {failed}"
+                soaked.failed.append(f"{where}: {kept}\n  again: {repeat}")
+                say(f"FAILED: {where}: {done.how}\n  again: {repeat}")
             elif done.result is not Result.PASS:
                 soaked.without += 1
 
@@ -99,3 +112,9 @@ async def soak(
         # The first has ended the others; who called knows what to do with one.
         raise errors.exceptions[0] from errors
     return soaked
+
+
+def _doubt(trial: Trial, base: str, seed: int) -> None:
+    """Have the next session of tests begin with that seed."""
+    name = again.verdict_name(base, trial)
+    again.doubt(Store(), trial, name, Size.PROOF, seed, boot_each=False)

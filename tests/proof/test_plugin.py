@@ -7,7 +7,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -15,95 +14,12 @@ import pytest
 from lull.errors import CannotRun
 from lull.host.files import repo_root
 from lull.kernels.bases import DEFAULT_BASE, Base
-from lull.proof import durations, items, plugin, proof_json
+from lull.proof import items, plugin, proof_json
 from lull.proof.attempt import Attempt
 from lull.proof.faults import Result
 from lull.proof.ledger import Ledger
 from lull.proof.trial import Trial
-
-SAFETY = """
-[[trial]]
-name = "A"
-text = "it holds"
-seconds = 5
-cases = [{ run = "w", modes = "lull" }]
-checks = { A = 1 }
-
-[[trial]]
-name = "A without b"
-text = "it does not"
-seconds = 50
-random = false
-cases = [{ run = "w", modes = "lull", disable = "b" }]
-fault = { checks = { A = "" } }
-
-[[trial]]
-name = "large"
-text = "for the full size"
-proof = true
-cases = [{ run = "w", modes = "lull" }]
-checks = { A = 1 }
-"""
-
-
-class Guests:
-    """Stands for boots: notes what was tried, and says how it came out."""
-
-    def __init__(self) -> None:
-        self.tried: list[tuple[str, int]] = []
-        self.resumed: list[object] = []
-        self.results: dict[str, Result] = {}
-        self.parts = {"kernel": "1"}
-
-    async def attempt(  # type: ignore[no-untyped-def]
-        self, trial, size, seed, kernel, folder, say, *, standby
-    ) -> Attempt:
-        self.tried.append((trial.name, seed))
-        self.resumed.append(standby)
-        (folder / "console.log").write_text("what it said")
-        result = self.results.get(trial.name, Result.PASS)
-        return Attempt(result=result, how="so", tries=2, seed=seed, seconds=1.5)
-
-    @property
-    def names(self) -> list[str]:
-        return [name for name, _ in self.tried]
-
-
-@pytest.fixture
-def guests(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Guests:
-    found = Guests()
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(items, "attempt", found.attempt)
-    monkeypatch.setattr(items, "build", lambda base, arm: None)
-    monkeypatch.setattr(
-        items, "standing_by", lambda kernel, say: nullcontext("standby")
-    )
-
-    def parts_of(*words: object, boot_each: bool) -> dict[str, str]:
-        return {**found.parts, "each": str(boot_each)}
-
-    monkeypatch.setattr(items, "parts_of", parts_of)
-    monkeypatch.setattr(items, "ANEW", 0)
-    # Nothing takes long here, or only where the host is busy: no order comes of it.
-    monkeypatch.setattr(durations, "keep", lambda tests: None)
-    items.Cache().prepare()
-    return found
-
-
-Run = Callable[..., pytest.RunResult]
-
-
-@pytest.fixture
-def run(pytester: pytest.Pytester, guests: Guests) -> Run:
-    room = pytester.mkdir("f")
-    (room / "safety.toml").write_text(SAFETY)
-
-    def run(*words: str) -> pytest.RunResult:
-        return pytester.runpytest_inprocess(
-            *("-p", "lull.proof.plugin", "-p", "no:cacheprovider", *words)
-        )
-
-    return run
+from tests.proof.conftest import Guests, Run
 
 
 def test_the_longest_come_first_and_what_is_large_is_left(
@@ -188,6 +104,7 @@ def test_a_verdict_that_was_wrong_is_forgotten(
 def test_the_seed_that_failed_is_tried_until_it_passes(
     run: Run, guests: Guests, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    guests.boots = 1
     run()
     monkeypatch.setattr(items, "ANEW", 1.0)
     guests.results["A"] = Result.FAIL

@@ -10,11 +10,13 @@ from types import SimpleNamespace
 
 import pytest
 
+from lull.proof import again
 from lull.proof import soak as soak_module
 from lull.proof.attempt import Attempt
 from lull.proof.faults import Result
 from lull.proof.ledger import Ledger, TryCount, count, render
 from lull.proof.soak import counts, soak, soakable
+from lull.proof.store import Store
 from lull.proof.trial import Size, Trial, trials
 from lull.vm.standby import Standby
 
@@ -81,6 +83,7 @@ def test_who_was_tried_least_is_next_and_failures_are_kept(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(soak_module, "parts_of", lambda trial, *more: {"k": trial.name})
+    monkeypatch.delenv("LULL_ACCEL", raising=False)
     machine = Standby(tmp_path)
     seeds: list[int] = []
     # A second a try, so that a slow host makes as many.
@@ -103,7 +106,8 @@ def test_who_was_tried_least_is_next_and_failures_are_kept(
         seeds.append(seed)
         clock[0] += 1
         result = Result.FAIL if trial.name == "bad" else Result.PASS
-        return Attempt(result=result, how="so", tries=1, seed=seed, seconds=0.02)
+        # Two without a verdict, and the one that has it.
+        return Attempt(result=result, how="so", tries=3, seed=seed, seconds=0.02)
 
     monkeypatch.setattr(soak_module, "attempt", attempt)
     found = (made("good"), made("bad"))
@@ -114,14 +118,29 @@ def test_who_was_tried_least_is_next_and_failures_are_kept(
         soak(found, kernels, {"debug": machine}, "6.12", 0.1, said.append)
     )  # type: ignore[arg-type]
     assert said[0].startswith("f: bad: try 1")
-    assert done.tries == len(seeds) >= 4
+    assert done.tries == 3 * len(seeds) >= 3 * 4
     assert len(set(seeds)) == len(seeds)
     assert done.failed and all(text.startswith("f: bad, seed ") for text in done.failed)
-    kept = Path(done.failed[0].partition(": ")[2].partition(": ")[2])
+    where, command = done.failed[0].splitlines()
+    kept = Path(where.partition(": ")[2].partition(": ")[2])
     assert (kept / "console.log").read_text() == "said"
+    failed = int(where.partition(", seed ")[2].partition(":")[0])
+    assert failed in {seed + 2 for seed in seeds}
+    assert command == (
+        "  again: .venv/bin/python -m pytest features/f/safety.toml::bad "
+        f"--size proof --seed {failed}"
+    )
+    assert f"seed {failed}: so\n{command}" in "\n".join(said)
     by_name = {one.id: one for one in counts(found, "6.12")}
     assert by_name["f: good"].now == 1 + sum("good: try" in text for text in said)
     assert by_name["f: bad"].failed_now == len(done.failed)
+    # The next `make test` and the next `make proof` begin with it.
+    for size in Size:
+        id = again.doubt_id("6.12 f: bad", size, boot_each=False)
+        last = done.failed[-1]
+        assert f"seed {Store().doubted(id)}:" in last
+        good = again.doubt_id("6.12 f: good", size, boot_each=False)
+        assert Store().doubted(good) is None
 
 
 def test_one_that_breaks_ends_all(
