@@ -52,8 +52,12 @@ def verdict_name(base: str, trial: Trial) -> str:
 
 
 def doubt_id(name: str, size: Size, *, boot_each: bool) -> str:
-    """What a doubt is of. ``name`` is the verdict's."""
-    return name
+    """What a doubt is of. ``name`` is the verdict's.
+
+    With another size the same seed tries something else: that it passes there
+    settles nothing.
+    """
+    return f"{name}, size {size}" + (", each booted" if boot_each else "")
 
 
 def doubt(

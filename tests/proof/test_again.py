@@ -22,6 +22,38 @@ def test_it_is_the_failing_boot_s_seed_that_is_tried_next(
     assert [seed for name, seed in guests.tried if name == "A"] == [1, 3]
 
 
+def test_a_seed_that_failed_at_one_size_is_not_settled_at_another(
+    run: Run, guests: Guests
+) -> None:
+    guests.boots = 1
+    run("--size", "proof").assert_outcomes(passed=3)
+    guests.results["A"] = Result.FAIL
+    run("--seed", "77", "--size", "proof", "f/safety.toml::A")
+    guests.results.clear()
+    guests.tried.clear()
+    # Once at this size, which settles it here, and then at the one it failed at.
+    run().assert_outcomes(passed=2)
+    run().assert_outcomes(passed=2)
+    assert guests.tried == [("A", 77)]
+    run("--size", "proof").assert_outcomes(passed=3)
+    assert guests.tried[1:] == [("A", 77)]
+    run("--size", "proof").assert_outcomes(passed=3)
+    assert len(guests.tried) == 2
+
+
+def test_a_seed_that_failed_where_each_boots_is_not_settled_by_a_resumed_guest(
+    run: Run, guests: Guests
+) -> None:
+    guests.boots = 1
+    guests.results["A"] = Result.FAIL
+    run("--boot-each", "--seed", "77", "f/safety.toml::A").assert_outcomes(failed=1)
+    guests.results.clear()
+    guests.tried.clear()
+    run("f/safety.toml::A")
+    run("--boot-each", "f/safety.toml::A")
+    assert guests.tried == [("A", 1), ("A", 77)]
+
+
 def test_a_failure_ends_with_the_command_that_repeats_it(
     run: Run, guests: Guests, monkeypatch: pytest.MonkeyPatch
 ) -> None:
