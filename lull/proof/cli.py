@@ -17,7 +17,7 @@ from lull.host.process import run_alone
 from lull.host.progress import open_progress
 from lull.kernels.bases import DEFAULT_BASE, load_base
 from lull.kernels.build import build
-from lull.proof.ledger import render
+from lull.proof.ledger import by_statement, render
 from lull.proof.narrow import narrowed
 from lull.proof.soak import counts, soak, soakable
 from lull.proof.trial import Trial, of_features, trials
@@ -42,7 +42,7 @@ def soak_command(
             standbys[str(arm)] = held.enter_context(machine)
         work = soak(found, kernels, standbys, base, minutes, progress.note)
         done = run_alone(work)
-    sys.stdout.write(render(counts(found, base)))
+    _show(found, base)
     print(f"{done.tries} boots now, {done.without} trials without a verdict")
     if done.failed:
         raise ExpectationMissed(
@@ -73,5 +73,9 @@ def proofs_command(
     base: Annotated[str, typer.Option(help="Which kernel.")] = DEFAULT_BASE,
 ) -> None:
     """Show how often each statement was tried here, and how it went."""
-    found = _soakable_on(base, features or ())
-    sys.stdout.write(render(counts(found, base)))
+    _show(_soakable_on(base, features or ()), base)
+
+
+def _show(found: tuple[Trial, ...], base: str) -> None:
+    tried = counts(found, base)
+    sys.stdout.write(render(tried, by_statement(tried, found)))

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from string import ascii_uppercase, digits
 
 from pydantic import ValidationError
 
@@ -20,6 +22,9 @@ from lull.proof.trial import Trial
 
 #: Tries without a failure that each statement is to come to.
 GOAL = 10**5
+
+#: A check that is named by the number of a statement (docs/statements.md).
+_NUMBER = re.compile(r"[A-Z]+[0-9]+")
 
 
 class TryCount(Record):
@@ -86,8 +91,8 @@ def _entries(lines: Iterable[bytes]) -> Iterable[TryCount]:
 
 @dataclass(frozen=True)
 class Count:
-    """A trial's verdicts: of what is tried now, and of all that ever was. Boots
-    without one do not count."""
+    """Verdicts of a trial, or of a statement's trials: of what is tried now, and of
+    all that ever was. Boots without one do not count."""
 
     id: str
     now: int
@@ -122,14 +127,54 @@ def count(
     )
 
 
-def render(counts: Iterable[Count]) -> str:
-    """A line a trial, at most 79 columns."""
-    head = f"{'trial':38} {'tries now':>9} {'failed':>6} {'ever':>8} {'failed':>6}"
-    lines = [f"{head} {'hours':>6}"]
+def statements_of(trial: Trial) -> tuple[str, ...]:
+    """Numbers of statements that a trial which has to hold checks: ``FZ1 FZ13``."""
+    return tuple(name for name in trial.checks if _NUMBER.fullmatch(name))
+
+
+def by_statement(counts: Iterable[Count], found: Iterable[Trial]) -> tuple[Count, ...]:
+    """Counts of trials added up for each statement that they check, by number: one
+    try of a trial is one of each of its statements. Pure."""
+    checked = {trial.id: statements_of(trial) for trial in found}
+    sums: dict[str, Count] = {}
     for one in counts:
-        lines.append(
-            f"{one.id[:38]:38} {one.now:>9} {one.failed_now:>6} {one.ever:>8} "
-            f"{one.failed_ever:>6} {one.hours:>6.1f}"
-        )
+        for name in checked[one.id]:
+            sums[name] = _sum(sums.get(name), replace(one, id=name))
+    return tuple(sums[name] for name in sorted(sums, key=_by_number))
+
+
+def _sum(one: Count | None, other: Count) -> Count:
+    if one is None:
+        return other
+    return Count(
+        id=one.id,
+        now=one.now + other.now,
+        failed_now=one.failed_now + other.failed_now,
+        ever=one.ever + other.ever,
+        failed_ever=one.failed_ever + other.failed_ever,
+        hours=one.hours + other.hours,
+    )
+
+
+def _by_number(name: str) -> tuple[str, int]:
+    return name.rstrip(digits), int(name.lstrip(ascii_uppercase))
+
+
+def render(counts: Iterable[Count], sums: Iterable[Count]) -> str:
+    """A line a trial, then a line a statement, at most 79 columns."""
+    lines = [_head("trial"), *map(_row, counts), ""]
+    lines += [_head("statement, in the trials above"), *map(_row, sums), ""]
     lines.append(f"goal: {GOAL:,} tries each without a failure; make soak MINUTES=N")
     return "\n".join(lines) + "\n"
+
+
+def _head(what: str) -> str:
+    head = f"{what:38} {'tries now':>9} {'failed':>6} {'ever':>8} {'failed':>6}"
+    return f"{head} {'hours':>6}"
+
+
+def _row(one: Count) -> str:
+    return (
+        f"{one.id[:38]:38} {one.now:>9} {one.failed_now:>6} {one.ever:>8} "
+        f"{one.failed_ever:>6} {one.hours:>6.1f}"
+    )

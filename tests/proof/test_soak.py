@@ -4,17 +4,18 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from lull.proof import again
+from lull.proof import again, cli
 from lull.proof import soak as soak_module
 from lull.proof.attempt import Attempt
 from lull.proof.faults import Result
-from lull.proof.ledger import Ledger, TryCount, count, render
+from lull.proof.ledger import Ledger, TryCount, by_statement, count, render
 from lull.proof.soak import counts, soak, soakable
 from lull.proof.store import Store
 from lull.proof.trial import Size, Trial, trials
@@ -60,9 +61,47 @@ def test_a_line_that_was_cut_off_costs_itself_alone(tmp_path: Path) -> None:
 
 def test_the_table_fits_a_screen() -> None:
     entries = [line("f" * 60), line("g", result=Result.FAIL)]
-    text = render(count(entries, {"f" * 60: "now", "g": "now"}, "6.12"))
+    tried = count(entries, {"f" * 60: "now", "g": "now"}, "6.12")
+    text = render(tried, [dataclasses.replace(tried[1], id="PM7")])
     assert max(map(len, text.splitlines())) <= 80
+    (row,) = (row for row in text.splitlines() if row.startswith("PM7"))
+    assert row.split() == ["PM7", "1", "1", "1", "1", "0.5"]
     assert "goal: 100,000" in text
+
+
+def test_tries_add_up_by_statement() -> None:
+    """Over all trials that check it; what is no number is nobody's."""
+    found = (
+        made("a", {"FZ10": 2, "FZ8": 1}),
+        made("b", {"FZ8": 3, "EINTR": 1}),
+        made("c", {"races": 1}),
+        made("d", {"CG12": 1}),
+    )
+    entries = [line("f: a"), line("f: a", "before"), line("f: c"), line("f: d")]
+    entries += [line("f: b", result=Result.FAIL)]
+    tried = count(entries, {trial.id: "now" for trial in found}, "6.12")
+    sums = by_statement(tried, found)
+    assert [
+        (s.id, s.now, s.failed_now, s.ever, s.failed_ever, s.hours) for s in sums
+    ] == [
+        ("CG12", 1, 0, 1, 0, 0.5),
+        ("FZ8", 2, 1, 3, 1, 1.5),
+        ("FZ10", 1, 0, 2, 0, 1.0),
+    ]
+
+
+def test_proofs_prints_trials_and_statements(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = (made("a", {"PM7": 1}), made("b", {"PM7": 2}))
+    entries = [line("f: a"), line("f: b"), line("f: b")]
+    tried = count(entries, {trial.id: "now" for trial in found}, "6.12")
+    monkeypatch.setattr(cli, "_soakable_on", lambda base, names: found)
+    monkeypatch.setattr(cli, "counts", lambda trials, base: tried)
+    cli.proofs_command()
+    rows = [row.split() for row in capsys.readouterr().out.splitlines()]
+    assert ["f:", "b", "2", "0", "2", "0", "1.0"] in rows
+    assert ["PM7", "3", "0", "3", "0", "1.5"] in rows
 
 
 def test_only_what_is_random_and_has_to_hold_is_soaked() -> None:
@@ -74,8 +113,9 @@ def test_only_what_is_random_and_has_to_hold_is_soaked() -> None:
 TRIAL = {"text": "", "cases": [{"run": "w", "modes": "lull"}], "checks": {"A": 1}}
 
 
-def made(name: str) -> Trial:
-    return Trial.model_validate({**TRIAL, "name": name, "feature": "f"})
+def made(name: str, checks: Mapping[str, int] = TRIAL["checks"]) -> Trial:
+    more = {"name": name, "feature": "f", "checks": checks}
+    return Trial.model_validate({**TRIAL, **more})
 
 
 def test_who_was_tried_least_is_next_and_failures_are_kept(
