@@ -203,13 +203,17 @@ class TrialItem(pytest.Item):
     def _tell(
         self, verdict: Remembered, parts: Mapping[str, str], *, remembered: bool
     ) -> None:
-        told = {
+        told: dict[str, Any] = {
             "remembered": remembered,
-            "tries": 0 if remembered else verdict.tries,
+            "tries": verdict.tries,
             "seed": verdict.seed,
+            "when": verdict.when,
             "how": verdict.how[:300],
             "parts": dict(parts),
         }
+        if remembered:
+            # What it took then: to recall it takes none.
+            told["seconds"] = verdict.seconds
         self.user_properties.append((VERDICT, told))
 
     def _say(self, text: str) -> None:

@@ -18,12 +18,14 @@ SAID = "said"
 
 class Tried(Record):
     """One test. ``parts`` are digests of what a verdict depends on, by kind;
-    ``tries`` the boots it took, 0 where it made none; ``seconds`` of host time."""
+    ``tries`` the boots it took, 0 where it made none; ``seconds`` of host time. What
+    is ``remembered`` has those of ``when`` it was tried (UTC)."""
 
     outcome: Literal["passed", "failed", "skipped"]
     seconds: float
     tries: int = 0
     seed: int | None = None
+    when: str = ""
     remembered: bool = False
     how: str = ""
     parts: Mapping[str, str] = Field(default_factory=dict)

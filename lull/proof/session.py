@@ -54,8 +54,9 @@ class Session:
                 told = value
             elif key == SAID:
                 self._said.append(str(value))
+        seconds = {"seconds": round(report.duration, 2)}
         self._tests[report.nodeid] = Tried(
-            outcome=report.outcome, seconds=round(report.duration, 2), **told
+            outcome=report.outcome, **{**seconds, **told}
         )
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
@@ -92,7 +93,7 @@ class Session:
         verdicts = [test for test in self._tests.values() if test.parts]
         if verdicts:
             known = sum(test.remembered for test in verdicts)
-            boots = sum(test.tries for test in verdicts)
+            boots = sum(test.tries for test in verdicts if not test.remembered)
             write(
                 f"{known} of {len(verdicts)} verdicts remembered, {boots} boots made; "
                 "--fresh forgets"

@@ -197,6 +197,21 @@ def test_a_proof_says_what_was_tried_and_what_differs(
     assert json.loads(path.read_text())["ok"] is False
 
 
+def test_a_proof_has_of_what_is_remembered_what_it_took(
+    run: Run, guests: Guests, pytester: pytest.Pytester
+) -> None:
+    found = []
+    for _ in range(2):
+        run("--proof", "proof.json").assert_outcomes(passed=2)
+        proof = proof_json.read(pytester.path / "proof.json")
+        assert proof is not None
+        found.append(proof.tests["f/safety.toml::A"])
+    tried, known = found
+    assert (tried.remembered, known.remembered) == (False, True)
+    assert (known.tries, known.seed, known.seconds) == (2, 1, 1.5)
+    assert known.when == tried.when != ""
+
+
 def test_each_attempt_is_in_the_ledger(run: Run) -> None:
     run()
     run()
