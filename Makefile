@@ -6,7 +6,10 @@ BASE = 6.12
 FEATURE =
 SEEDS =
 MINUTES = 60
-PROOF = proof$(if $(filter-out 6.12,$(BASE)),-$(BASE)).json
+# Each question has a file of its own, to be compared with its last answer.
+empty =
+PROOF = proof$(subst $(empty) ,,$(addprefix -,\
+	$(filter-out 6.12,$(BASE)) $(sort $(FEATURE)))).json
 
 # The lab starts makes of its own, which must not inherit this one's flags.
 ENV = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL
@@ -20,7 +23,8 @@ help:
 	@echo "             boots nothing; what has passed is remembered:"
 	@echo "             ARGS=--fresh forgets, ARGS='-m \"not vm\"' boots nothing"
 	@echo "make proof   all at full size, and every figure; leaves proof.json,"
-	@echo "             of another base proof-BASE.json."
+	@echo "             of another base proof-BASE.json, of a feature"
+	@echo "             proof-FEATURE.json."
 	@echo "             BASE=6.12 FEATURE=attach SEEDS=3 narrow and widen it"
 	@echo "make soak    new seeds for MINUTES=60; lull proofs has the counts"
 	@echo "make setup   only the set-up; the command is then .venv/bin/lull"

@@ -59,7 +59,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="N",
         help="This seed, for one boot of each trial: repeats a failure.",
     )
-    group.addoption("--proof", metavar="FILE", help="Write what was tried to FILE.")
+    group.addoption(
+        "--proof",
+        metavar="FILE",
+        help="Write what was tried to FILE; a part of that beside it.",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:

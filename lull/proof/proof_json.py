@@ -35,7 +35,9 @@ class Proof(Record):
     """proof.json. ``tests`` has them by name.
 
     ``asked`` is what narrowed or widened it, as words of a command line: ``ok``,
-    none failed and all of these ran, is said of no more than that.
+    none failed and all of these ran, is said of no more than that. ``part`` are those
+    that leave tests out, ``seeds`` how many each had of what is random. ``ended``: it
+    came to its end.
     """
 
     schema_version: Literal[1] = 1
@@ -44,6 +46,9 @@ class Proof(Record):
     base: str
     size: str
     asked: str = ""
+    part: str = ""
+    seeds: int = 1
+    ended: bool = True
     machine: str
     seconds: float
     ok: bool
@@ -65,15 +70,21 @@ def to_json(proof: Proof) -> str:
 
 def differences(old: Proof, new: Proof) -> Iterator[str]:
     """Lines that say what another run of the same would not have: tests that
-    came or went, other outcomes, and which inputs had changed. Pure."""
+    came or went, other outcomes, and which inputs had changed. Where not the same
+    was asked, of what both have alone. Pure."""
+    same = _question(old) == _question(new)
+    if not same:
+        both = len(old.tests.keys() & new.tests.keys())
+        yield f"not what was asked last time: {both} tests are of both"
     for name, tried in new.tests.items():
         before = old.tests.get(name)
         if before is None:
-            yield f"new: {name}: {tried.outcome}"
+            if same:
+                yield f"new: {name}: {tried.outcome}"
         elif before.outcome != tried.outcome:
             yield f"{name}: was {before.outcome}, is {tried.outcome}"
     for name, before in old.tests.items():
-        if name not in new.tests:
+        if same and name not in new.tests:
             yield f"gone: {name}: was {before.outcome}"
     changed: dict[str, int] = {}
     for name, tried in new.tests.items():
@@ -83,3 +94,23 @@ def differences(old: Proof, new: Proof) -> Iterator[str]:
                 changed[kind] = changed.get(kind, 0) + 1
     for kind, number in changed.items():
         yield f"another {kind} than last time: {number} verdicts"
+
+
+def _question(proof: Proof) -> tuple[object, ...]:
+    """What its tests were asked for by; of one that was stopped nobody knows."""
+    return proof.base, proof.size, proof.part, proof.seeds, proof.ended
+
+
+def is_part(old: Proof | None, new: Proof) -> bool:
+    """Whether the new one would replace a proof that has more, and was asked for
+    otherwise, or one that came to its end by one that did not. Pure."""
+    if not new.ended:
+        return True
+    if old is None or not new.part or new.part == old.part:
+        return False
+    return bool(old.tests.keys() - new.tests.keys())
+
+
+def beside(path: Path) -> Path:
+    """Where a part goes, for the last whole one to stay: ``proof.partial.json``."""
+    return path.with_suffix(f".partial{path.suffix}")

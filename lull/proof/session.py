@@ -18,12 +18,26 @@ from lull.proof.proof_json import (
     VERDICT,
     Proof,
     Tried,
+    beside,
     differences,
+    is_part,
     read,
     to_json,
 )
 from lull.proof.store import Store
 from lull.runs.rundir import commit, host
+
+#: What leaves tests out, beside --feature and files: word, name of pytest's option.
+_NARROWING = {
+    "-k": "keyword",
+    "-m": "markexpr",
+    "--deselect": "deselect",
+    "--ignore": "ignore",
+    "--ignore-glob": "ignore_glob",
+    "--lf": "lf",
+    "--sw": "stepwise",
+    "--seed": "seed",
+}
 
 
 class Session:
@@ -36,6 +50,7 @@ class Session:
         self._begun = time.monotonic()
         self._old: Proof | None = None
         self._new: Proof | None = None
+        self._written = ""
 
     def say(self, text: str) -> None:
         """To be said at the end."""
@@ -76,11 +91,23 @@ class Session:
             size=self._config.getoption("--size"),
             asked=shlex.join(self._config.invocation_params.args),
             machine=f"{facts.cpu}, {facts.cpus} CPUs, {facts.system}",
+            part=_part(self._config),
+            seeds=self._config.getoption("--seeds") or 1,
+            ended=_ended(session, exitstatus),
             seconds=round(time.monotonic() - self._begun, 1),
             ok=exitstatus == 0,
             tests=dict(sorted(self._tests.items())),
         )
-        write_file(path, to_json(self._new).encode())
+        part = is_part(self._old, self._new)
+        place = beside(path) if part else path
+        write_file(place, to_json(self._new).encode())
+        self._written = f"proof: {place}"
+        if part:
+            self._written += (
+                ", of a part" if self._new.ended else ": it did not come to its end"
+            )
+            if self._old:
+                self._written += f"; {path} is the last one still"
 
     def pytest_terminal_summary(
         self, terminalreporter: pytest.TerminalReporter
@@ -99,6 +126,31 @@ class Session:
                 "--fresh forgets"
             )
         if self._new is not None:
-            write(f"proof: {self._config.getoption('--proof')}")
+            write(self._written)
             for line in differences(self._old, self._new) if self._old else ():
                 write(line)
+
+
+def _part(config: pytest.Config) -> str:
+    """The words that leave tests out, in one order."""
+    features = sorted(config.getoption("--feature"))
+    # Features win over files (plugin._rooms).
+    words = [] if features else sorted(config.getoption("file_or_dir"))
+    for name in features:
+        words += ["--feature", name]
+    for word, option in _NARROWING.items():
+        given = config.getoption(option, None)
+        for value in given if isinstance(given, list) else [given]:
+            if value is True:
+                words.append(word)
+            elif value is not None and value is not False and value != "":
+                words += [word, str(value)]
+    return shlex.join(words)
+
+
+def _ended(session: pytest.Session, exitstatus: int) -> bool:
+    """Whether all ran that was asked for, well or not: nobody stopped it, no error
+    and no first failure (-x)."""
+    ended = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+    stopped = session.shouldstop or session.shouldfail
+    return exitstatus in ended and not stopped
