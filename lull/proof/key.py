@@ -14,17 +14,19 @@ import os
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from lull.ask.job import job_text
 from lull.host.files import digest
 from lull.kernels import toolchain
 from lull.kernels.bases import load_base
 from lull.kernels.cache import Cache
-from lull.kernels.inputs import gather
+from lull.kernels.inputs import Inputs, gather
 from lull.kernels.make import build_identity
 from lull.kernels.source import fetch
+from lull.kernels.workspace import decode, encode
 from lull.model import Arm, Clock
+from lull.proof.stock_code import added, stock_code
 from lull.proof.trial import Size, Trial
 from lull.runs.boot import machine_spec
 from lull.runs.standby import NOWHERE
@@ -42,8 +44,10 @@ JUDGE = (
     "lull/runs/standby.py",
 )
 
-#: What is compiled, or runs, whatever the mode is.
-_STOCK = frozenset({"Kconfig", "Makefile", "debug.c"})
+#: Of a feature's own C what watches on a test kernel, whatever the mode is.
+_WATCHES = "debug.c"
+#: Headers that call only where a switch is on, and those that call nothing.
+_LOOKING = ("include/", "kernel/lull/")
 
 
 def key_of(parts: Mapping[str, str]) -> str:
@@ -68,7 +72,7 @@ def parts_of(
     said = trial.model_dump_json(exclude={"text", "seconds", "cases", "proof"})
     return {
         "source": _source(base),
-        "kernel": _files(root, kernel_files(root, base, trial.arm, rooms)),
+        "kernel": kernel_of(root, base, trial.arm, rooms),
         **tools(),
         "machine": digest(accel, *qemu_command(spec, wiring)),
         "standby": "" if boot_each else recipe_key(root, standby.recipe()),
@@ -84,27 +88,63 @@ def _source(base: str) -> str:
     return fetch(load_base(base), Cache()).package_version
 
 
-def kernel_files(
-    root: Path, base: str, arm: Arm, features: Collection[str]
-) -> list[Path]:
-    """What of the project is in the kernel as some features see it.
-
-    The frame and those features whole. Others stay in their mode stock: of them
-    all that is there in that mode, their hooks, what these include, how they are
-    configured, and what watches on a test kernel.
-    """
+def kernel_of(root: Path, base: str, arm: Arm, features: Collection[str]) -> str:
+    """What of the project is in the kernel as some features see it, as a digest."""
     inputs = gather(root, base, arm)
-    rooms = root / "features"
+    code = kernel_code(root, inputs, features)
+    files = kernel_files(root, inputs, features)
+    return digest(_files(root, files), *(encode(text) for text in code))
+
+
+def kernel_files(root: Path, inputs: Inputs, features: Collection[str]) -> list[Path]:
+    """What of that are whole files.
+
+    The frame and those features whole. Others stay in their mode stock: of them all
+    but the C below kernel/lull/, which holds what only their other modes do. What is
+    beside the kernel's own files is here whole, since these include it in any mode.
+    """
     found = [*inputs.fragments, *inputs.hooks]
     for place, path in inputs.overlay.items():
-        stock = place.startswith("include/") or path.name in _STOCK
-        if stock or _room(rooms, path) in ("", *features):
+        if not _is_own(place) or _room(root, path) in ("", *features):
             found.append(path)
     return found
 
 
-def _room(rooms: Path, path: Path) -> str:
+def kernel_code(root: Path, inputs: Inputs, features: Collection[str]) -> list[str]:
+    """And of the other features' own C what runs in the mode stock, too."""
+    own: dict[str, list[str]] = {}
+    callers, looking = [added(tuple(map(_text, inputs.hooks)))], []
+    for place, path in inputs.overlay.items():
+        if _is_own(place):
+            own.setdefault(_room(root, path), []).append(_text(path))
+        elif path.suffix == ".h" and place.startswith(_LOOKING):
+            looking.append(_text(path))
+        elif path.suffix in (".c", ".h"):
+            callers.append(_text(path))
+    return [
+        text
+        for name in sorted(own.keys() - {"", *features})
+        for text in stock_code(tuple(own[name]), tuple(callers), tuple(looking))
+    ]
+
+
+def _is_own(place: str) -> bool:
+    """Whether a file of the overlay is C of one feature, and not what watches."""
+    path = PurePosixPath(place)
+    return (
+        place.startswith("kernel/lull/")
+        and path.suffix == ".c"
+        and path.name != _WATCHES
+    )
+
+
+def _text(path: Path) -> str:
+    return decode(path.read_bytes())
+
+
+def _room(root: Path, path: Path) -> str:
     """The feature that a file belongs to; empty for the frame."""
+    rooms = root / "features"
     return path.relative_to(rooms).parts[0] if path.is_relative_to(rooms) else ""
 
 

@@ -42,6 +42,11 @@ def defined(text: str, name: str, where: str) -> str:
     return text[start:end]
 
 
+def texts(text: str, name: str, where: str) -> list[str]:
+    """All that defines or declares it there, each with its comment."""
+    return [text[start:end] for start, end in _places(text, name, where)]
+
+
 def digest(text: str) -> str:
     """By which a definition is known again."""
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:8]

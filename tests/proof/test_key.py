@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -13,9 +14,10 @@ from pathlib import Path
 import pytest
 
 from lull.host.files import repo_root
+from lull.kernels.inputs import gather
 from lull.model import Arm
 from lull.proof import key as key_module
-from lull.proof.key import JUDGE, imports, kernel_files, key_of, parts_of
+from lull.proof.key import JUDGE, imports, kernel_files, kernel_of, key_of, parts_of
 from lull.proof.trial import Size, Trial, trials
 from lull.runs import boot as boot_module
 from lull.vm import accel as accel_module
@@ -33,6 +35,7 @@ def trial(id: str) -> Trial:
 
 FREEZE = trial("freeze: FZ1")
 THAW = trial("thaw: timeouts")
+DEVICES = trial("devices: PM1")
 
 
 @pytest.fixture(scope="module")
@@ -73,10 +76,15 @@ def changed(before: dict[str, str], after: dict[str, str]) -> set[str]:
 FILES = {
     "features/freeze/kernel/kernel/lull/freeze/walk.c": ("kernel", "kernel"),
     "features/freeze/hooks/6.12/0003-see-tasks-die.patch": ("kernel", "kernel"),
-    # Of others what is there in mode stock: hooks, headers, what watches.
+    # Of others what is there in mode stock: hooks, what these include, what watches.
     "features/thaw/hooks/6.12/0006-rest-in-pipes.patch": ("kernel", "kernel"),
     "features/zfree/hooks/6.12/0002-free-by-class.patch": ("kernel", "kernel"),
     "features/attach/kernel/include/linux/lull_attach.h": ("kernel", "kernel"),
+    "features/attach/kernel/kernel/cgroup/lull_attach.h": ("kernel", "kernel"),
+    "features/zfree/kernel/mm/lull_zsobj.h": ("kernel", "kernel"),
+    "features/zfree/kernel/drivers/block/zram/lull_zram.h": ("kernel", "kernel"),
+    "features/devices/kernel/drivers/base/power/lull_wait.h": ("kernel", "kernel"),
+    "features/devices/kernel/kernel/lull/devices/internal.h": ("kernel", "kernel"),
     "features/attach/kernel/kernel/lull/attach/debug.c": ("kernel", "kernel"),
     "features/attach/kernel/kernel/lull/attach/Kconfig": ("kernel", "kernel"),
     "features/attach/kernel/kernel/lull/attach/lock.c": ("", ""),
@@ -118,6 +126,69 @@ def test_a_file_changes_the_keys_that_depend_on_it(checkout: Path, name: str) ->
         path.write_bytes(text)
     for old, new, kinds in zip(before, after, FILES[name], strict=True):
         assert changed(old, new) == set(kinds.split())
+
+
+def kernels(root: Path) -> dict[str, str]:
+    """The kernel's part of each feature's trials."""
+    return {
+        one.feature: kernel_of(root, "6.12", one.arm, (one.feature, *one.needs))
+        for one in (FREEZE, THAW, DEVICES)
+    }
+
+
+#: Of a feature's own C -> whose keys a function changes: its own feature's, of course,
+#: and those of all others where it runs in the mode stock.
+FUNCTIONS = {
+    "thaw/thaw.c lull_thaw_wake": "freeze thaw devices",
+    "thaw/thaw.c lull_thaw_walk": "freeze thaw devices",
+    "thaw/thaw.c __lull_thaw_may_thaw": "thaw",
+    "thaw/thaw.c thaw_switch_mode": "thaw",
+    "freeze/freeze.c lull_freeze_wait": "freeze thaw devices",
+    "freeze/freeze.c end_session": "freeze thaw devices",
+    "freeze/walk.c freeze_release": "freeze thaw devices",
+    "freeze/walk.c freeze_user_pass": "freeze thaw",
+    "freeze/freeze.c __lull_freeze_dead": "freeze thaw",
+    "freeze/arrive.c freeze_wait_for_arrivals": "freeze thaw",
+    "attach/attach.c lull_attach_global": "freeze thaw devices",
+    "attach/attach.c attach_switch_mode": "",
+    "attach/lock.c lull_attach_holders_hold": "",
+    "attach/lock.c __lull_attach_child_hold": "",
+    "zfree/zfree.c zfree_make_wq": "freeze thaw devices",
+    "zfree/zfree.c lull_zfree_pause": "freeze thaw devices",
+    "zfree/zfree.c zfree_switch_mode": "",
+    "devices/devices.c devices_switch_mode": "devices",
+    "devices/tree.c tree_files": "devices",
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_changes_the_keys_of_those_in_whose_kernel_it_runs(
+    checkout: Path, name: str
+) -> None:
+    file, function = name.split()
+    path = checkout / f"features/{file.partition('/')[0]}/kernel/kernel/lull/{file}"
+    before = kernels(checkout)
+    text = path.read_text()
+    body = re.compile(rf"^[a-z][^;(\n]*\b{function}\([^;{{]*\{{\n", re.MULTILINE)
+    path.write_text(body.sub(r"\g<0>\tbarrier();\n", text))
+    try:
+        assert path.read_text() != text
+        assert changed(before, kernels(checkout)) == set(FUNCTIONS[name].split())
+    finally:
+        path.write_text(text)
+
+
+def test_a_switch_that_is_on_from_the_start_changes_all_keys(checkout: Path) -> None:
+    before = kernels(checkout)
+    path = checkout / "features/attach/kernel/kernel/lull/attach/attach.c"
+    text = path.read_text()
+    path.write_text(
+        text.replace("KEY_FALSE(lull_attach_sem", "KEY_TRUE(lull_attach_sem")
+    )
+    try:
+        assert changed(before, kernels(checkout)) == {"freeze", "thaw", "devices"}
+    finally:
+        path.write_text(text)
 
 
 def test_a_new_file_of_the_feature_changes_its_key(checkout: Path) -> None:
@@ -234,8 +305,8 @@ print(json.dumps(sorted(str(path) for path in opened)))
 
 #: Files that are read and are not in the key.
 BESIDE: dict[str, Callable[[str], bool]] = {
-    "other features' kernel code: they are in their mode stock": lambda name: (
-        name.startswith("features/") and ("/kernel/" in name or "/hooks/" in name)
+    "other features' own C: what runs in the mode stock is in the key": lambda name: (
+        re.fullmatch(r"features/\w+/kernel/kernel/lull/\w+/\w+\.c", name) is not None
     ),
     "which package the sources are of: its version is in the key": lambda name: (
         name.startswith("kernel/bases/")
@@ -270,7 +341,7 @@ def test_a_boot_reads_no_file_of_ours_that_is_not_in_its_key(tmp_path: Path) -> 
     recipe = probe_recipe(ROOT, (one.feature,))
     known = {*recipe.sources, *recipe.headers, "lull/vm/tsc.c"}
     for path in (
-        *kernel_files(ROOT, "6.12", one.arm, (one.feature,)),
+        *kernel_files(ROOT, gather(ROOT, "6.12", one.arm), (one.feature,)),
         *imports(ROOT, *JUDGE),
     ):
         known.add(str(path.relative_to(ROOT)))
