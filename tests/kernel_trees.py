@@ -25,6 +25,7 @@ from lull.kernels.patches import parse_patch
 from lull.kernels.source import fetch
 from lull.kernels.update import silent
 from lull.model import Arm
+from lull.proof.key import MAKER, code
 
 BASE = "6.12"
 
@@ -61,20 +62,30 @@ def features_of(base: str) -> tuple[str, ...]:
     return gather(repo_root(), base, Arm.LULL).features
 
 
-def kernel_parts(arm: Arm, *tests: str, base: str = BASE) -> dict[str, str]:
-    """What a test that compiles or reads all of an arm's files depends on."""
+def kernel_parts(
+    arm: Arm, *tests: str, base: str = BASE, makers: Sequence[str] = ()
+) -> dict[str, str]:
+    """What a test that compiles or reads all of an arm's files depends on. ``makers``
+    are modules of the lab by which it does so, besides those that make a tree."""
     root = repo_root()
     files = {
         **gather(root, base, arm).files(),
         **{name: root / name for name in ("tests/kernel_trees.py", *tests)},
     }
     return {
-        "source": fetch(load_base(base), Cache()).package_version,
+        "source": _version(base),
+        # Whose checkpatch.pl it is, on any base.
+        "checkpatch": _version(BASE),
         "files": digest(
             *(part for n, p in files.items() for part in (n, p.read_bytes()))
         ),
+        "maker": code(root, MAKER, *makers),
         "compiler": digest(toolchain.compiler(), *build_identity()),
     }
+
+
+def _version(base: str) -> str:
+    return fetch(load_base(base), Cache()).package_version
 
 
 def had(base: str) -> None:

@@ -1,14 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What compiles in the kernels' trees for tests."""
+"""What compiles in the kernels' trees for tests, and when it does so again."""
 
 from __future__ import annotations
 
+import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
 
 from lull.host.files import repo_root
+from lull.kernels.bases import Base
+from lull.model import Arm
+from lull.proof.key import code
+from tests import kernel_trees
 from tests.waiting import ended, state_of, until
 
 STEP = """
@@ -32,3 +41,117 @@ def test_who_interrupts_a_step_ends_all_that_it_started(tmp_path: Path) -> None:
         finally:
             who.kill()
     ended(int(pids.read_text()))
+
+
+ME = "tests/test_kernel_trees.py"
+MADE = "lull/deb/config.py"
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy that a test may change, and puts back."""
+    place, root = tmp_path_factory.mktemp("checkout"), repo_root()
+    left = shutil.ignore_patterns("__pycache__", "results")
+    for room in ("features", "kernel", "lull"):
+        shutil.copytree(root / room, place / room, ignore=left)
+    (place / "tests").mkdir()
+    for name in ("tests/kernel_trees.py", ME):
+        shutil.copyfile(root / name, place / name)
+    return place
+
+
+@pytest.fixture
+def versions(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[dict[str, str]]:
+    """Of the bases' sources, as the test wants them; the root is the copy's."""
+    found = {"6.12": "6.12.1-1", "7.3": "7.3.1-1"}
+
+    def fetch(base: Base, cache: object) -> SimpleNamespace:
+        return SimpleNamespace(package_version=found[base.name])
+
+    monkeypatch.setattr(kernel_trees, "fetch", fetch)
+    monkeypatch.setattr(kernel_trees, "repo_root", lambda: checkout)
+    yield found
+    # What a test has made of the lab is not what a later stamp is remembered under.
+    code.cache_clear()
+
+
+def stamped(base: str = "6.12") -> dict[str, str]:
+    code.cache_clear()
+    return kernel_trees.kernel_parts(Arm.LULL, ME, base=base, makers=(MADE,))
+
+
+def changed(before: dict[str, str], after: dict[str, str]) -> set[str]:
+    assert before.keys() == after.keys()
+    return {kind for kind in before if before[kind] != after[kind]}
+
+
+#: File -> what of a stamp it changes.
+FILES = {
+    "features/zfree/kernel/mm/lull_zsobj.h": "files",
+    "features/zfree/hooks/6.12/0002-free-by-class.patch": "files",
+    "features/zfree/hooks/7.3/0007-ask-zswap-once.patch": "",
+    "kernel/overlay/kernel/lull/frame.c": "files",
+    "kernel/config/lull.config": "files",
+    "kernel/config/debug.config": "",
+    "tests/kernel_trees.py": "files",
+    ME: "files",
+    "lull/kernels/build.py": "maker",
+    "lull/kernels/config.py": "maker",
+    "lull/kernels/inputs.py": "maker",
+    "lull/kernels/make.py": "maker",
+    "lull/kernels/patches.py": "maker",
+    "lull/kernels/workspace.py": "maker",
+    "lull/host/process.py": "maker",
+    MADE: "maker",
+    "lull/report/table.py": "",
+    "lull/cli.py": "",
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_changes_the_stamps_that_depend_on_it(
+    name: str, checkout: Path, versions: dict[str, str]
+) -> None:
+    before, path = stamped(), checkout / name
+    text = path.read_bytes()
+    # After its end: a patch and a Python file remain what they are.
+    path.write_bytes(
+        text + (b"\n--\nmore\n" if path.suffix == ".patch" else b"\n# more\n")
+    )
+    try:
+        assert changed(before, stamped()) == set(FILES[name].split())
+    finally:
+        path.write_bytes(text)
+
+
+def test_the_sources_are_the_base_s_and_those_that_checkpatch_is_of(
+    versions: dict[str, str],
+) -> None:
+    ours, theirs = stamped(), stamped("7.3")
+    versions["6.12"] = "6.12.2-1"
+    assert changed(ours, stamped()) == {"source", "checkpatch"}
+    assert changed(theirs, stamped("7.3")) == {"checkpatch"}
+    versions["7.3"] = "7.3.2-1"
+    assert changed(theirs, stamped("7.3")) == {"source", "checkpatch"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("toolchain", SimpleNamespace(compiler=lambda: "gcc 99")),
+        ("build_identity", lambda: ["-O3"]),
+    ],
+)
+def test_the_compiler_and_its_flags_are_in_it(
+    name: str, value: object, versions: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = stamped()
+    monkeypatch.setattr(kernel_trees, name, value)
+    assert changed(before, stamped()) == {"compiler"}
+
+
+def test_another_arm_is_another_stamp(versions: dict[str, str]) -> None:
+    other = kernel_trees.kernel_parts(Arm.DEBUG, ME, makers=(MADE,))
+    assert changed(stamped(), other) == {"files"}

@@ -37,9 +37,11 @@ from lull.vm.command import qemu_command
 from lull.vm.compile import recipe_key
 from lull.vm.probe_build import probe_recipe
 
-#: What makes a kernel, and a verdict of a boot, with all that they import.
+#: What makes a kernel, and the tree that it is built in.
+MAKER = "lull/kernels/build.py"
+#: That, and what makes a verdict of a boot, with all that they import.
 JUDGE = (
-    "lull/kernels/build.py",
+    MAKER,
     "lull/proof/attempt.py",
     "lull/runs/standby.py",
 )
@@ -91,9 +93,9 @@ def _source(base: str) -> str:
 def kernel_of(root: Path, base: str, arm: Arm, features: Collection[str]) -> str:
     """What of the project is in the kernel as some features see it, as a digest."""
     inputs = gather(root, base, arm)
-    code = kernel_code(root, inputs, features)
+    reached = kernel_code(root, inputs, features)
     files = kernel_files(root, inputs, features)
-    return digest(_files(root, files), *(encode(text) for text in code))
+    return digest(_files(root, files), *(encode(text) for text in reached))
 
 
 def kernel_files(root: Path, inputs: Inputs, features: Collection[str]) -> list[Path]:
@@ -182,9 +184,15 @@ def _imported(source: bytes) -> tuple[str, ...]:
 
 
 @cache
+def code(root: Path, *start: str) -> str:
+    """Modules of the lab with all that they import, as they were when this process
+    asked first: what is changed on the disk later is not what runs here."""
+    return _files(root, imports(root, *start))
+
+
+@cache
 def judging(root: Path) -> str:
-    """The code that judges, as it was when this process asked first: what is
-    changed on the disk later is not what runs here."""
+    """The code that judges, likewise."""
     return _files(root, [*imports(root, *JUDGE), root / tsc.SOURCE])
 
 
