@@ -3,7 +3,7 @@
 
 A verdict is remembered under these: what is not in here could change, and the
 old verdict would be taken for the new one. The seed is not: each run tries some
-anew with another.
+anew, what is random with another.
 """
 
 from __future__ import annotations

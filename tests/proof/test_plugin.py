@@ -79,15 +79,17 @@ def test_luck_and_no_verdict_are_failures_at_the_end(run: Run, guests: Guests) -
 def test_some_are_tried_anew_with_another_seed(
     run: Run, guests: Guests, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """So that a key that lacks something would be found; not what has no seed."""
+    """So that a key that lacks something would be found; what has no seed, too."""
     run()
     monkeypatch.setattr(items, "ANEW", 1.0)
     done = run()
     done.assert_outcomes(passed=2)
+    done.stdout.fnmatch_lines(["6.12 f: A without b: tried anew with seed 1"])
     done.stdout.fnmatch_lines(["6.12 f: A: tried anew with seed *"])
-    done.stdout.fnmatch_lines(["1 of 2 verdicts remembered, 2 boots made; *"])
-    (name, seed) = guests.tried[-1]
-    assert (name, len(guests.tried)) == ("A", 3) and seed > 1
+    done.stdout.fnmatch_lines(["0 of 2 verdicts remembered, 4 boots made; *"])
+    fixed, (name, seed) = guests.tried[2:]
+    assert fixed == ("A without b", 1)
+    assert name == "A" and seed > 1
 
 
 def test_a_verdict_that_was_wrong_is_forgotten(
@@ -116,7 +118,8 @@ def test_the_seed_that_failed_is_tried_until_it_passes(
     run().assert_outcomes(passed=2)
     assert guests.tried[-2:] == [("A", seed), ("A", seed)]
     run()
-    assert len(guests.tried) == 5
+    # Both, both anew, and it twice.
+    assert len(guests.tried) == 6
 
 
 def test_what_changed_meanwhile_is_not_remembered(run: Run, guests: Guests) -> None:
