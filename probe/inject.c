@@ -69,13 +69,6 @@ int inject_verdict(const struct job_case *c, const char *name, const char *mode,
 	return report_check(c, name, ok, text);
 }
 
-int inject_statement(const struct job_case *c, const char *name, bool ok, const char *text)
-{
-	bool broken = !strcmp(job_param(c, "broken"), name);
-
-	return report_check(c, name, ok != broken, text);
-}
-
 static bool shows(const char *path, const char *text)
 {
 	char now[512];

@@ -34,8 +34,6 @@ bool inject_pauses(const struct job_case *c);
  */
 int inject_verdict(const struct job_case *c, const char *name, const char *mode, bool ok,
 		   const char *format, ...) __attribute__((format(printf, 5, 6)));
-/* As report_check(); the statement that the parameter broken names has to fail. */
-int inject_statement(const struct job_case *c, const char *name, bool ok, const char *text);
 
 /*
  * A feature's workload that tries which names the kernel takes: those of the case,

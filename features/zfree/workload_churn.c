@@ -275,7 +275,7 @@ static int report(const struct job_case *c, const char *mode, const struct zram_
 		       (unsigned long long)tally->wrong, unrest_text());
 	if (job_number(c, "sharers"))
 		sharers_text(text + len, sizeof(text) - (size_t)len);
-	if (inject_statement(c, "ZS1", tally->checked && !tally->wrong && !tally->failed, text) < 0)
+	if (report_check(c, "ZS1", tally->checked && !tally->wrong && !tally->failed, text) < 0)
 		return -1;
 	snprintf(text, sizeof(text),
 		 "%s: at rest %lld bytes more, %lld compressed, %lld used, %llu missed, "
@@ -283,7 +283,7 @@ static int report(const struct job_case *c, const char *mode, const struct zram_
 		 (long long)(stat->compr_data_size - fresh->compr_data_size),
 		 (long long)(stat->mem_used_total - fresh->mem_used_total),
 		 (unsigned long long)missed, (unsigned long long)in_zswap);
-	return inject_statement(c, "ZS4", !in_zswap && nothing_left(c, fresh, stat, missed), text);
+	return report_check(c, "ZS4", !in_zswap && nothing_left(c, fresh, stat, missed), text);
 }
 
 static bool shared_enough(const struct job_case *c)
@@ -425,7 +425,6 @@ static const struct workload_param churn_params[] = {
 	UNREST_PARAMS,
 	INJECT_PARAMS,
 	{ "delay_ms", "0" },
-	{ "broken", "none" },
 	{ 0 },
 };
 

@@ -129,7 +129,7 @@ static int full_round(const struct job_case *c, const char *mode, struct sample 
 		return fail(STATUS_UNMET, "full", "the write failed by something else");
 	snprintf(text, sizeof(text), "with %d objects zram is full, one waits, and another is %s",
 		 next, taken ? "taken" : "refused");
-	return inject_statement(c, "ZS9", taken, text);
+	return report_check(c, "ZS9", taken, text);
 }
 
 static int full_setup(const struct job_case *c)
@@ -153,7 +153,6 @@ static const struct workload_param params[] = {
 	INJECT_PARAMS,
 	{ "shared", "0" },
 	{ "delay_ms", "0" },
-	{ "broken", "none" },
 	{ 0 },
 };
 

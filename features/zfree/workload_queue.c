@@ -79,7 +79,7 @@ static int verdict(const struct job_case *c, const char *name, bool ok, const ch
 		return fail(STATUS_UNMET, what, "no object waited");
 	snprintf(text, sizeof(text), "%s: %" PRIu64 " objects waited, %" PRIu64 " after it", what,
 		 before, after);
-	return inject_statement(c, name, ok, text);
+	return report_check(c, name, ok, text);
 }
 
 static int drained_by(const struct job_case *c, const char *name, const char *what,
@@ -226,7 +226,7 @@ static int on_zswap_limit(const struct job_case *c)
 		 full.pages, waited, taken, ANEW_PAGES, after.refused - before.refused);
 	dense_unmap(anew, ANEW_PAGES);
 	dense_unmap(rest, REST_PAGES);
-	return inject_statement(c, "ZS9", taken == ANEW_PAGES, text);
+	return report_check(c, "ZS9", taken == ANEW_PAGES, text);
 }
 
 static int set_fail(const char *name, const char *value)
@@ -264,7 +264,7 @@ static int on_failslab(const struct job_case *c)
 	snprintf(text, sizeof(text), "%" PRIu64 " of %d devices could not be made", refused,
 		 ALLOCATIONS);
 	/* Some have to be refused, or nothing was injected, and not all of them. */
-	return inject_statement(c, "failslab", refused && refused < ALLOCATIONS, text);
+	return report_check(c, "failslab", refused && refused < ALLOCATIONS, text);
 }
 
 /* Without memory for rings everything is freed at once. */
@@ -281,7 +281,7 @@ static int on_no_rings(const struct job_case *c)
 	full = lull_stat("zfree", "full");
 	snprintf(text, sizeof(text), "%" PRIu64 " objects freed at once, %" PRIu64 " queued", full,
 		 lull_stat("zfree", "queued"));
-	return inject_statement(c, "rings", full && !lull_stat("zfree", "queued"), text);
+	return report_check(c, "rings", full && !lull_stat("zfree", "queued"), text);
 }
 
 static const struct event {
@@ -334,7 +334,6 @@ static const struct workload_param queue_params[] = {
 	{ "event", "destroy" },
 	INJECT_PARAMS,
 	{ "delay_ms", "0" },
-	{ "broken", "none" },
 	{ 0 },
 };
 

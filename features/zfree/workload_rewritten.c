@@ -102,7 +102,7 @@ static int try_once(const struct job_case *c, int fd)
 		return fail(STATUS_UNMET, "rewritten", "the page was not another in time");
 	wrong = wrong_slots(fd);
 	snprintf(text, sizeof(text), "%u of %d pages behind it are wrong", wrong, BEHIND);
-	return inject_statement(c, "ZS9", !wrong, text);
+	return report_check(c, "ZS9", !wrong, text);
 }
 
 static int rewritten_round(const struct job_case *c, const char *mode, struct sample *s)
@@ -150,7 +150,6 @@ static void rewritten_teardown(void)
 static const struct workload_param params[] = {
 	INJECT_PARAMS,
 	{ "delay_ms", "0" },
-	{ "broken", "none" },
 	{ 0 },
 };
 
