@@ -3,8 +3,11 @@
 
 Whoever breaks a safeguard accepts every way in which that fault can show, and
 nothing else: memory freed twice may be told by KASAN, by a lock or a list that
-it lay in, or by an oops; a watchdog says nothing of it. What the workload
-could not bring about, or what the lab failed at, is no verdict.
+it lay in, or by an oops; a watchdog says nothing of it. A check that is bad as
+the fault makes none is another fault, whatever else was seen: unless the kernel
+has told of the fault itself, for a guest may go on for a moment after that, and
+whatever its checks say then may come of it. What the workload could not bring
+about, or what the lab failed at, is no verdict.
 """
 
 from __future__ import annotations
@@ -102,22 +105,21 @@ def judge(trial: Trial, ended: Ended, said: tuple[Check, ...] = ()) -> Judged:
     and is not is a verdict, whatever came after it. One that shows the fault is one
     where nothing but a hang or an error of the probe came after it.
     """
-    if trial.fault is None:
-        for check in said:
-            if not check.ok and check.name not in trial.fails:
-                return Judged(Result.FAIL, f"{check.name}: {check.text}\n{ended}")
+    if isinstance(ended, GuestPanic) and trial.fault and _is_its(trial.fault, ended):
+        return Judged(Result.PASS, f"the kernel: {ended.report}")
+    for check in said:
+        if not check.ok and not _may_be_bad(trial, check):
+            return Judged(Result.FAIL, f"{check.name}: {check.text}\n{ended}")
     if isinstance(ended, GuestPanic):
-        if trial.fault and _is_its(trial.fault, ended):
-            return Judged(Result.PASS, f"the kernel: {ended.report}")
         # The kernel has seen what else the host would see: that nothing goes on.
         if trial.fault and _HANGS.match(ended.report):
-            return _shown(trial.fault, said) or Judged(Result.NONE, str(ended))
+            return _shown(said) or Judged(Result.NONE, str(ended))
         return Judged(Result.FAIL, str(ended))
     if isinstance(ended, LullError):
         return _ended_early(trial.fault, ended, said)
     text = "\n".join(f"{c.name}: {'' if c.ok else 'not '}ok: {c.text}" for c in ended)
     if trial.fault:
-        return _seen(trial.fault, ended, text)
+        return _seen(trial, ended, text)
     good = Counter(check.name for check in ended if check.ok)
     bad = Counter(check.name for check in ended if not check.ok)
     if good == Counter(trial.checks) and bad == Counter(trial.fails):
@@ -141,24 +143,29 @@ def _ended_early(
     if fault and fault.guest and re.search(fault.guest, error.what):
         return Judged(Result.PASS, f"the probe: {error.what.splitlines()[0]}")
     if fault and isinstance(error, TimedOut | LostVM | GuestFailed):
-        return _shown(fault, checks) or Judged(Result.NONE, said)
+        return _shown(checks) or Judged(Result.NONE, said)
     return Judged(Result.FAIL, said)
 
 
-def _seen(fault: Fault, checks: tuple[Check, ...], said: str) -> Judged:
+def _may_be_bad(trial: Trial, check: Check) -> bool:
+    """Is it bad as it has to be, or as the fault makes it?"""
+    if trial.fault is None:
+        return check.name in trial.fails
+    pattern = trial.fault.checks.get(check.name)
+    return pattern is not None and re.search(pattern, check.text) is not None
+
+
+def _seen(trial: Trial, checks: tuple[Check, ...], said: str) -> Judged:
     if not checks:
         return Judged(Result.NONE, "no check was reported")
-    if all(check.ok for check in checks):
-        return Judged(Result.LUCKY, said)
-    return _shown(fault, checks) or Judged(
-        Result.FAIL, f"in a way that it must not:\n{said}"
-    )
+    if not all(check.ok or _may_be_bad(trial, check) for check in checks):
+        return Judged(Result.FAIL, f"in a way that it must not:\n{said}")
+    return _shown(checks) or Judged(Result.LUCKY, said)
 
 
-def _shown(fault: Fault, checks: tuple[Check, ...]) -> Judged | None:
-    """By a check that is bad as the fault makes it."""
+def _shown(checks: tuple[Check, ...]) -> Judged | None:
+    """By the first that is bad, of those that are as the fault makes them."""
     for check in checks:
-        pattern = fault.checks.get(check.name)
-        if not check.ok and pattern is not None and re.search(pattern, check.text):
+        if not check.ok:
             return Judged(Result.PASS, f"{check.name}: {check.text}")
     return None

@@ -135,6 +135,25 @@ def test_a_fault_that_was_told_is_told(error: LullError, result: Result) -> None
         assert judge(trial, error, said).result is not Result.PASS
 
 
+def test_a_check_that_is_bad_by_something_else_is_not_passed_over() -> None:
+    trial = broken(checks={"A": "early", "C": "left"}, kernel=["memory"])
+    early, left = check("A", False, "3 early"), check("C", False, "1 left")
+    assert judge(trial, (early, left)).result is Result.PASS
+    assert judge(trial, (early, check("B", True))).result is Result.PASS
+    for other in (check("A", False, "2 late"), check("B", False, "1 left")):
+        for said in ((early, other), (other, early)):
+            assert judge(trial, said).result is Result.FAIL
+            for error in (GuestFailed("cannot be killed"), STALL, Unmet("nobody")):
+                assert judge(trial, error, said).result is Result.FAIL
+
+
+def test_what_a_guest_says_after_the_kernel_told_of_the_fault_may_come_of_it() -> None:
+    trial = broken(checks={"A": "early"}, kernel=["memory"])
+    told = panic("BUG: KASAN: slab-use-after-free in zs_free+0x1/0x2")
+    said = (check("A", False, "2 late"), check("B", False, "1 left"))
+    assert judge(trial, told, said).result is Result.PASS
+
+
 #: A fault of memory that was once missed: freed twice, and told by a spinlock.
 @pytest.mark.parametrize(
     ("way", "line"),
