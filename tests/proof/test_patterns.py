@@ -239,6 +239,7 @@ SHOWN = [
         waited("bytes taken at the limit", 0),
         waited("bytes taken at the limit", 262144),
         waited("bytes taken at the limit", 1703936),
+        waited("bytes taken at the limit", 2**64 - 36864),
     ),
     *texts("zfree: ZS9 without pressure", "ZS9", waited("memory was short", 512)),
     *texts(
