@@ -48,7 +48,6 @@ UPSTREAM = [name for name in ALL if entries(ROOT)[name].upstream]
 #: And by base those of which nobody has said it there: the hooks are others.
 UNSAID = {
     "6.1": ("attach", "devices", "freeze", "zfree"),
-    "7.3": ("attach",),
 }
 READERS = [pytest.param(None, id="steps"), Reader.DISTRO]
 
