@@ -110,6 +110,14 @@ def begun(checkout: Path) -> tuple[subprocess.Popen[str], int]:
     return process, int(pid.read_text())
 
 
+def interrupted(checkout: Path, how: signal.Signals, status: int) -> int:
+    """The number of a stub whose set-up was ended by a signal, in its way."""
+    process, pid = begun(checkout)
+    process.send_signal(how)
+    assert process.wait(60) == status
+    return pid
+
+
 SAY = 'echo {} >"$LOG.pid"; mv "$LOG.pid" pid'
 SIGNALS = pytest.mark.parametrize(
     ("how", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)]
@@ -122,10 +130,7 @@ def test_who_is_ended_while_waiting_leaves_nobody_behind(
 ) -> None:
     waits = f"{SAY.format('$$')}; exec sleep 600"
     stub(checkout, "flock", f'[ "$1" != -n ] || exit 1\n{waits}')
-    process, pid = begun(checkout)
-    process.send_signal(how)
-    assert process.wait(60) == status
-    ended(pid)
+    ended(interrupted(checkout, how, status))
 
 
 @SIGNALS
@@ -159,10 +164,7 @@ def test_what_pip_has_started_ends_with_it(
     more = f"env --default-signal=INT sh -c '{SAY.format('$$')}; exec sleep 600'"
     pip = f"{more} & wait"
     stub(checkout, "../.venv/bin/python", f'case "$*" in *install*) {pip} ;; esac')
-    process, pid = begun(checkout)
-    process.send_signal(how)
-    assert process.wait(60) == status
-    ended(pid)
+    ended(interrupted(checkout, how, status))
     assert not (checkout / ".venv/.lull-setup").exists()
 
 

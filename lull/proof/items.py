@@ -18,7 +18,7 @@ from lull.host.process import run_alone
 from lull.kernels.bases import load_base
 from lull.kernels.build import build
 from lull.kernels.cache import Cache
-from lull.proof import again
+from lull.proof import repeat
 from lull.proof.attempt import TRIES, attempt, keep_failed
 from lull.proof.faults import Result
 from lull.proof.key import parts_of
@@ -87,7 +87,7 @@ class TrialItem(pytest.Item):
         root, config = repo_root(), self.config
         base, size = self._base, self._size
         parts = self._parts(root)
-        name = again.verdict_name(base, self.trial)
+        name = repeat.verdict_name(base, self.trial)
         if self._seed != SEED:
             name += f" [seed {self._seed}]"
         store = Store(say=self._say)
@@ -131,7 +131,7 @@ class TrialItem(pytest.Item):
         return None if seed is None else int(seed)
 
     def _doubt(self, name: str) -> str:
-        return again.doubt_id(name, self._size, boot_each=self._each)
+        return repeat.doubt_id(name, self._size, boot_each=self._each)
 
     def _parts(self, root: Path) -> dict[str, str]:
         return parts_of(self.trial, self._size, self._base, root, boot_each=self._each)
@@ -183,12 +183,12 @@ class TrialItem(pytest.Item):
                     store.keep(verdict)
                     store.settle(self._doubt(name), seed)
                 return
-            failed = again.last_seed(done)
+            failed = repeat.last_seed(done)
             # One boot that leaves it open does not gainsay a verdict that took more.
             if self._asked is None or done.result is Result.FAIL:
                 store.forget(name, parts)
                 each = self._each
-                again.doubt(store, self.trial, name, size, failed, boot_each=each)
+                repeat.doubt(store, self.trial, name, size, failed, boot_each=each)
             kept = keep_failed(f"{self.trial.feature} {self.name}", folder)
             raise TrialFailed(
                 f"{self.trial.text}\n{done.result} after {done.tries} boots, "
@@ -199,7 +199,7 @@ class TrialItem(pytest.Item):
     def _again(self, seed: int) -> str:
         file = self.nodeid.partition("::")[0]
         each = self._each
-        return again.command(
+        return repeat.command(
             self.trial, file, self._size, self._base, seed, boot_each=each
         )
 

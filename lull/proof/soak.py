@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from lull.host.files import repo_root
 from lull.kernels.cache import Cache
 from lull.kernels.record import Kernel
-from lull.proof import again
+from lull.proof import repeat
 from lull.proof.attempt import attempt, keep_failed
 from lull.proof.faults import Result
 from lull.proof.key import key_of, parts_of
@@ -79,10 +79,10 @@ async def soak(
             Ledger().add(entry(trial, base, tried_parts[trial.id], done))
             soaked.tries += done.tries
             if done.result is Result.FAIL:
-                failed = again.last_seed(done)
-                repeat = again.command(
+                failed = repeat.last_seed(done)
+                words = repeat.command(
                     trial,
-                    again.file_of(trial, root),
+                    repeat.file_of(trial, root),
                     Size.PROOF,
                     base,
                     failed,
@@ -91,8 +91,8 @@ async def soak(
                 _doubt(trial, base, failed)
                 kept = keep_failed(f"{trial.id} {failed}", folder)
                 where = f"{trial.id}, seed {failed}"
-                soaked.failed.append(f"{where}: {kept}\n  again: {repeat}")
-                say(f"FAILED: {where}: {done.how}\n  again: {repeat}")
+                soaked.failed.append(f"{where}: {kept}\n  again: {words}")
+                say(f"FAILED: {where}: {done.how}\n  again: {words}")
             elif done.result is not Result.PASS:
                 soaked.without += 1
 
@@ -116,5 +116,5 @@ async def soak(
 
 def _doubt(trial: Trial, base: str, seed: int) -> None:
     """Have the next session of tests begin with that seed."""
-    name = again.verdict_name(base, trial)
-    again.doubt(Store(), trial, name, Size.PROOF, seed, boot_each=False)
+    name = repeat.verdict_name(base, trial)
+    repeat.doubt(Store(), trial, name, Size.PROOF, seed, boot_each=False)

@@ -125,6 +125,7 @@ def _remarks(kernels: Sequence[BaseRuns], name: str) -> Iterator[str]:
 
 
 def render(
+    found: Sequence[Block],
     kernels: Sequence[BaseRuns],
     features: Sequence[Feature],
     folders: Sequence[str],
@@ -132,14 +133,13 @@ def render(
     most: int | None = LINES,
     whole: str = "",
 ) -> str:
-    """The text: at most ``most`` lines of at most 80 columns, but for long names of
-    folders.
+    """The text of ``blocks``: at most ``most`` lines of at most 80 columns, but for
+    long names of folders.
 
     ``following`` are the commands that say more, ``whole`` is the file that has all of
     it. Where there is too much to say, empty lines go first, then remarks, then
     systems, which are counted.
     """
-    found = blocks(kernels, features)
     head = list(_head(kernels, found))
     foot = [
         "Whole tables (table.txt), pages (report.html), and every sample:",

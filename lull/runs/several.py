@@ -10,7 +10,7 @@ from lull.host.files import save_output, shown_path
 from lull.kernels.bases import Base
 from lull.model import Feature
 from lull.report.answer_text import LINES
-from lull.report.beside import BaseRuns, render
+from lull.report.beside import BaseRuns, blocks, render
 from lull.report.compare import read
 from lull.runs.experiment import RunResult
 
@@ -53,11 +53,11 @@ def tell(
     ]
     folders = [shown_path(r.folder) for r in results]
     place = results[0].folder / BESIDE
+    said = blocks(kernels, features)
 
     def text(most: int | None) -> str:
-        return render(
-            kernels, features, folders, following, most=most, whole=shown_path(place)
-        )
+        whole = shown_path(place)
+        return render(said, kernels, features, folders, following, most, whole)
 
     save_output(place, text(None).encode(), "name a folder with -o DIR")
     return text(LINES)

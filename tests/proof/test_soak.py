@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from lull.proof import again, cli
+from lull.proof import cli, repeat
 from lull.proof import soak as soak_module
 from lull.proof.attempt import Attempt
 from lull.proof.faults import Result
@@ -176,10 +176,10 @@ def test_who_was_tried_least_is_next_and_failures_are_kept(
     assert by_name["f: bad"].failed_now == len(done.failed)
     # The next `make test` and the next `make proof` begin with it.
     for size in Size:
-        id = again.doubt_id("6.12 f: bad", size, boot_each=False)
+        id = repeat.doubt_id("6.12 f: bad", size, boot_each=False)
         last = done.failed[-1 if size is Size.PROOF else 0]
         assert f"seed {Store().doubted(id)}:" in last
-        good = again.doubt_id("6.12 f: good", size, boot_each=False)
+        good = repeat.doubt_id("6.12 f: good", size, boot_each=False)
         assert Store().doubted(good) is None
 
 

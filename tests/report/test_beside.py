@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lull.report.beside import BaseRuns, render
+from lull.report.beside import BaseRuns, blocks, render
 from lull.report.compare import Run
 from lull.report.summary import summarise
 from tests import synthetic
@@ -30,7 +30,8 @@ def kernel(
 
 def told(*kernels: BaseRuns, folders: int = 2) -> str:
     named = [f"runs/{number}" for number in range(folders)]
-    return render(kernels, [synthetic.feature()], named, ["lull compare a b"])
+    one = [synthetic.feature()]
+    return render(blocks(kernels, one), kernels, one, named, ["lull compare a b"])
 
 
 def test_what_a_kernel_has_itself_stands_below_its_figures() -> None:
@@ -100,10 +101,11 @@ def test_a_base_that_lacks_it_may_come_first() -> None:
 
 def test_what_is_left_out_for_room_is_kept_whole() -> None:
     kernels = kernel("6.12"), kernel("7.3", native={"walk": "it walks by itself"})
+    one = [synthetic.feature()]
+    said = blocks(kernels, one)
 
     def text(most: int | None) -> str:
-        one = [synthetic.feature()]
-        return render(kernels, one, ["runs/0"], [], most, "runs/0/beside.txt")
+        return render(said, kernels, one, ["runs/0"], [], most, "runs/0/beside.txt")
 
     short = text(11)
     assert len(short.splitlines()) <= 11

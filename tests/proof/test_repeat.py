@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from lull.host.files import repo_root
-from lull.proof import again, plugin
+from lull.proof import plugin, repeat
 from lull.proof.attempt import TRIES
 from lull.proof.faults import Result
 from lull.proof.trial import trials
@@ -111,5 +111,5 @@ def test_seeds_that_cannot_be_tried_are_refused(
 
 def test_each_trial_s_file_is_found() -> None:
     for trial in trials():
-        path = repo_root() / again.file_of(trial, repo_root())
+        path = repo_root() / repeat.file_of(trial, repo_root())
         assert f'name = "{trial.name}"' in path.read_text()
