@@ -47,6 +47,7 @@ static void toggle(void *arg)
 	}
 }
 
+/* What went wrong so far: the first of it in words. */
 struct found {
 	unsigned int faults, rested;
 	const char *name, *what;
@@ -54,9 +55,11 @@ struct found {
 
 static void found(struct found *f, unsigned int n, const char *name, const char *what)
 {
+	if (!f->faults) {
+		f->name = name;
+		f->what = what;
+	}
 	f->faults += n;
-	f->name = name;
-	f->what = what;
 }
 
 /* The cgroup is left as the last cycle has found, or made, it. */
