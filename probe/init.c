@@ -15,6 +15,7 @@
 
 #define PORT_NAME "lull.results"
 #define CLOCK_WAIT_MS 3000
+#define MAX_CPUS 64
 
 static const struct {
 	const char *type, *at;
@@ -63,6 +64,20 @@ static void wait_clocksource(void)
 	}
 }
 
+/* Those that the kernel was told to leave off at first: maxcpus=. */
+static void start_cpus(void)
+{
+	char path[64], state[8];
+
+	for (unsigned int cpu = 1; cpu < MAX_CPUS; cpu++) {
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/online", cpu);
+		if (read_file(path, state, sizeof(state)) < 0 || strcmp(state, "0\n"))
+			continue;
+		if (write_file(path, "1") < 0)
+			fprintf(stderr, "probe: cannot start CPU %u: %s\n", cpu, strerror(errno));
+	}
+}
+
 void init_start(void)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(mounts); i++) {
@@ -73,6 +88,7 @@ void init_start(void)
 				strerror(errno));
 	}
 	open_console();
+	start_cpus();
 	/* The kernel hands us words of its command line that it does not know. */
 	if (!getenv("lull_any_clock"))
 		wait_clocksource();

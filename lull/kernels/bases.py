@@ -11,7 +11,7 @@ from pydantic import Field
 from lull.errors import LabError, UsageError
 from lull.host.files import repo_root
 from lull.host.records import read_toml
-from lull.model import Record
+from lull.model import Clock, Record
 
 DEFAULT_BASE = "6.12"
 
@@ -25,6 +25,8 @@ class Base(Record):
     top: str  #: directory inside the tarball
     config: str = ""  #: the package that holds Debian's configurations, by flavour
     suite: str | None = None  #: where the machine's own suite lacks the package
+    #: Of the command line, on the clock insn alone.
+    insn_words: tuple[str, ...] = ()
     #: By feature: what this kernel has of it by itself, which is then in `stock`.
     native: Mapping[str, str] = Field(default_factory=dict)
     #: By feature: why it is not on this base. Where there is no reason it is.
@@ -39,6 +41,11 @@ def base_names(root: Path | None = None) -> list[str]:
     """The names that ``load_base`` takes, oldest kernel first."""
     names = (path.stem for path in _directory(root).glob("*.toml"))
     return sorted(names, key=lambda name: [int(n) for n in name.split(".")])
+
+
+def base_words(name: str, clock: Clock) -> tuple[str, ...]:
+    """What the command line of a base's kernels has more than others' on a clock."""
+    return load_base(name).insn_words if clock is Clock.INSN else ()
 
 
 def load_base(name: str, root: Path | None = None) -> Base:

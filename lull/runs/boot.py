@@ -11,6 +11,7 @@ from pathlib import Path
 from lull.ask.job import job_text
 from lull.errors import GuestFailed, LabError
 from lull.host.files import repo_root
+from lull.kernels.bases import base_words
 from lull.kernels.record import Kernel
 from lull.model import Arm, Clock, Job
 from lull.runs.samples import Stream, parse_stream
@@ -142,7 +143,7 @@ async def boot(
         job.seed,
         clock,
         accel,
-        append,
+        (*base_words(kernel.base, clock), *append),
         plugin,
         parallel,
         arm=kernel.arm,

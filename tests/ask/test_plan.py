@@ -8,7 +8,7 @@ import dataclasses
 import pytest
 
 from lull.ask.catalog import select
-from lull.ask.plan import Request, plan, repeat_command
+from lull.ask.plan import Request, describe, plan, repeat_command
 from lull.errors import UsageError
 from lull.model import Arm, Clock
 
@@ -155,3 +155,13 @@ def test_the_command_that_repeats_a_run_says_all_of_it(request_: Request) -> Non
         "lull run freeze --base 6.12 --clock insn --quick --seed 7 --seeds 2 "
         "--mode lull --workload zombies"
     )
+
+
+def test_a_base_s_own_words_are_of_the_clock_insn(request_: Request) -> None:
+    def commands(base: str, clock: Clock) -> list[str]:
+        of = dataclasses.replace(request_, base=base, clock=clock, control=False)
+        return [line for line in describe(of) if line.startswith("qemu-")]
+
+    assert all("maxcpus=1" in line for line in commands("6.1", Clock.INSN))
+    for base, clock in (("6.12", Clock.INSN), ("6.1", Clock.WALL)):
+        assert not any("maxcpus" in line for line in commands(base, clock))

@@ -14,6 +14,7 @@ from lull.kernels.record import Kernel
 from lull.model import Arm, Clock, Job
 from lull.runs import boot as boot_module
 from lull.runs.boot import Boot, boot
+from lull.vm.command import MachineSpec
 
 DONE = '{"t":"done","samples":%d,"ok":true}\n'
 BAD = '{"t":"check","case":0,"name":"FZ5","ok":false,"text":"3 escapes"}\n'
@@ -25,8 +26,14 @@ def booted(
     folder: Path,
     monkeypatch: pytest.MonkeyPatch,
     ends: LullError | None = None,
+    *,
+    base: str = "6.12",
+    clock: Clock = Clock.WALL,
+    specs: dict[tuple[str, Clock], MachineSpec] | None = None,
 ) -> Boot:
-    async def run(spec: object, **more: object) -> SimpleNamespace:
+    async def run(spec: MachineSpec, **more: object) -> SimpleNamespace:
+        if specs is not None:
+            specs[base, clock] = spec
         (folder / boot_module.machine.RESULTS).write_text(results)
         if ends:
             raise ends
@@ -35,7 +42,7 @@ def booted(
     monkeypatch.setattr(boot_module.machine, "run", run)
     words = ("package_version", "key", "digest", "compiler", "built")
     kernel = Kernel(
-        base="6.12",
+        base=base,
         arm=Arm.DEBUG,
         version="6.12.117",
         seconds=0,
@@ -43,7 +50,7 @@ def booted(
         **dict.fromkeys(words, ""),
     )
     job = Job(seed=1, cases=())
-    return run_alone(boot(kernel, job, clock=Clock.WALL, accel="tcg", folder=folder))
+    return run_alone(boot(kernel, job, clock=clock, accel="tcg", folder=folder))
 
 
 def test_a_cpu_that_came_too_late_is_no_verdict(
@@ -68,3 +75,23 @@ def test_samples_that_did_not_arrive_are_missed(
 ) -> None:
     with pytest.raises(LabError, match="3 of 3 samples"):
         booted(HELLO % 2 + DONE % 3, tmp_path, monkeypatch)
+
+
+def test_a_base_s_own_words_come_to_its_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without them a kernel of 6.1 does not come up on insn: ``insn_words``."""
+    specs: dict[tuple[str, Clock], MachineSpec] = {}
+    for base in ("6.1", "6.12"):
+        for clock in Clock:
+            booted(
+                HELLO % 2 + DONE % 0,
+                tmp_path,
+                monkeypatch,
+                base=base,
+                clock=clock,
+                specs=specs,
+            )
+    assert {of for of, spec in specs.items() if "maxcpus=1" in spec.append} == {
+        ("6.1", Clock.INSN)
+    }

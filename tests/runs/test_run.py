@@ -98,6 +98,24 @@ def test_insn_samples_are_the_same_on_a_busy_host(
     assert quiet.outcome.results != other.outcome.results
 
 
+@pytest.mark.parametrize("clock", list(Clock))
+def test_a_cpu_that_is_off_at_first_comes_up(
+    base: str, clock: Clock, tmp_path: Path
+) -> None:
+    """As where a base's kernel cannot wait for it on its own (``insn_words``)."""
+    case = Case(feature="freeze", workload="storm", params={"cycles": 1}, order=MODES)
+    done = booted(
+        build(base, Arm.LULL),
+        Job(seed=1, cases=(case,)),
+        clock=clock,
+        accel="tcg",
+        folder=tmp_path,
+        append=("maxcpus=1",),
+    )
+    assert done.stream.hello is not None and done.stream.hello.cpus == 2
+    assert len(done.stream.samples) == len(MODES)
+
+
 def test_the_boot_parameter_chooses_the_mode(
     lull_kernel: Kernel, tmp_path: Path
 ) -> None:
