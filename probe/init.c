@@ -15,7 +15,6 @@
 
 #define PORT_NAME "lull.results"
 #define CLOCK_WAIT_MS 3000
-#define MAX_CPUS 64
 
 static const struct {
 	const char *type, *at;
@@ -64,16 +63,16 @@ static void wait_clocksource(void)
 	}
 }
 
-/* Those that the kernel was told to leave off at first: maxcpus=. */
+/* Those that the kernel was told to leave off at first: maxcpus=. The first never is. */
 static void start_cpus(void)
 {
 	char path[64], state[8];
 
-	for (unsigned int cpu = 1; cpu < MAX_CPUS; cpu++) {
+	for (unsigned int cpu = 1;; cpu++) {
 		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/online", cpu);
-		if (read_file(path, state, sizeof(state)) < 0 || strcmp(state, "0\n"))
-			continue;
-		if (write_file(path, "1") < 0)
+		if (read_file(path, state, sizeof(state)) < 0)
+			return;
+		if (!strcmp(state, "0\n") && write_file(path, "1") < 0)
 			fprintf(stderr, "probe: cannot start CPU %u: %s\n", cpu, strerror(errno));
 	}
 }
