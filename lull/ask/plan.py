@@ -12,7 +12,7 @@ from pathlib import Path
 from lull.ask.job import job_text, jobs, own_boots
 from lull.ask.presence import own_switch
 from lull.ask.steps import ablated
-from lull.kernels.bases import base_words, load_base
+from lull.kernels.bases import load_base
 from lull.kernels.build import describe as describe_build
 from lull.model import Arm, CaseSpec, Clock, Feature, Job
 from lull.runs.boot import machine_spec
@@ -142,10 +142,11 @@ def describe(request: Request) -> list[str]:
         lines += [f"#   {line}" for line in job_text(item.job).splitlines()]
         spec = machine_spec(
             Path(f"KERNEL-{item.arm}"),
+            request.base,
             item.job.seed,
             request.clock,
             "tcg",
-            (*base_words(request.base, request.clock), *item.words),
+            item.words,
             parallel=item.parallel,
         )
         lines.append(shlex.join(qemu_command(spec, PLACEHOLDERS)))

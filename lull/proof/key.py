@@ -66,7 +66,7 @@ def parts_of(
     """
     job = trial.job(size, 0)
     rooms = (trial.feature, *trial.needs)
-    spec = machine_spec(Path("KERNEL"), 0, Clock.WALL, "tcg", arm=trial.arm)
+    spec = machine_spec(Path("KERNEL"), base, 0, Clock.WALL, "tcg", arm=trial.arm)
     # What decides between KVM and TCG, without a kernel that could be tried.
     accel = f"{os.environ.get(ACCEL_VARIABLE)} {device_obstacle(Path('/dev/kvm'))}"
     files = guest_files(job)

@@ -22,6 +22,7 @@ from lull.host.records import read_toml
 from lull.kernels.bases import load_base
 from lull.kernels.build import build
 from lull.kernels.cache import Cache
+from lull.kernels.record import Kernel
 from lull.kernels.source import fetch
 from lull.kernels.update import Update
 from lull.model import Arm, Clock, Record
@@ -199,7 +200,7 @@ def stress(
     cache = Cache()
     cache.prepare()
     progress.step(f"{base} debug kernel, built unless it was")
-    kernel = build(base, Arm.DEBUG, progress.update).bzimage
+    kernel = build(base, Arm.DEBUG, progress.update)
     root = root_of(found.packages, cache, progress)
     built = Built({}, {})
     absent = left_out(found.selftests, chosen.tests)
@@ -261,21 +262,21 @@ def _own(text: str, built: Built) -> bytes:
     return archive([*mine, *built.entries()])
 
 
-def machine(kernel: Path, memory_mb: int) -> MachineSpec:
+def machine(image: Path, base: str, memory_mb: int) -> MachineSpec:
     """What a mode is booted on: as the debug arm needs it, which has no ACPI."""
-    accel = choose(kernel).accel
-    spec = machine_spec(kernel, seed=0, clock=Clock.WALL, accel=accel, arm=Arm.DEBUG)
+    accel = choose(image).accel
+    spec = machine_spec(image, base, 0, Clock.WALL, accel, arm=Arm.DEBUG)
     return replace(spec, memory_mb=memory_mb)
 
 
 def _boot(
-    kernel: Path, initramfs: bytes, folder: Path, memory_mb: int, limit_s: float
+    kernel: Kernel, initramfs: bytes, folder: Path, memory_mb: int, limit_s: float
 ) -> Mode:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="lull-stress-") as scratch:
         wiring = wiring_in(folder, Path(scratch))
         wiring.initramfs.write_bytes(initramfs)
-        spec = machine(kernel, memory_mb)
+        spec = machine(kernel.bzimage, kernel.base, memory_mb)
         name = folder.name
         try:
             results = live(qemu_command(spec, wiring), wiring, folder, limit_s)

@@ -84,6 +84,7 @@ class Boot:
 
 def machine_spec(
     image: Path,
+    base: str,
     seed: int,
     clock: Clock,
     accel: Accel,
@@ -92,14 +93,17 @@ def machine_spec(
     parallel: bool = False,
     arm: Arm = Arm.LULL,
 ) -> MachineSpec:
-    """The machine that every run uses, whatever it measures; as ``arm`` needs it."""
+    """The machine that every run uses, whatever it measures.
+
+    As ``arm`` needs it, and a kernel of ``base`` on that clock.
+    """
     return MachineSpec(
         kernel=image,
         clock=clock,
         accel=accel,
         seed=seed,
         memory_mb=MEMORY_MB,
-        append=(*_WORDS.get(arm, ()), *append),
+        append=(*_WORDS.get(arm, ()), *base_words(base, clock), *append),
         plugin=plugin,
         parallel=parallel,
         packages=arm is Arm.DEBUG,
@@ -140,10 +144,11 @@ async def boot(
         slowness *= _PLUGIN_SLOWNESS
     spec = machine_spec(
         kernel.bzimage,
+        kernel.base,
         job.seed,
         clock,
         accel,
-        (*base_words(kernel.base, clock), *append),
+        append,
         plugin,
         parallel,
         arm=kernel.arm,

@@ -85,7 +85,9 @@ def standing_by(
         yield None
         return
     root = repo_root()
-    spec = machine_spec(kernel.bzimage, 0, Clock.WALL, accel, arm=kernel.arm)
+    spec = machine_spec(
+        kernel.bzimage, kernel.base, 0, Clock.WALL, accel, arm=kernel.arm
+    )
     program = compiled(root, recipe()).read_bytes()
     key = digest(
         kernel.bzimage.read_bytes(),

@@ -70,7 +70,7 @@ def test_the_debug_kernel_finds_both_cpus(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stress_module, "choose", lambda _: Decision("tcg", "slow"))
-    spec = machine(tmp_path / "bzImage", 1536)
+    spec = machine(tmp_path / "bzImage", "6.12", 1536)
     assert (spec.cpus, spec.packages, spec.memory_mb) == (2, True, 1536)
     assert any(word.startswith("pmtmr=") for word in spec.append)
 

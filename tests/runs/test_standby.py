@@ -54,7 +54,7 @@ def maker(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Maker:
 def kernel(tmp_path: Path, text: str = "kernel", arm: Arm = Arm.DEBUG) -> Kernel:
     image = tmp_path / f"{text}.bzImage"
     image.write_text(text)
-    return cast(Any, SimpleNamespace(bzimage=image, arm=arm))
+    return cast(Any, SimpleNamespace(bzimage=image, base="6.12", arm=arm))
 
 
 def state(found: Kernel, said: Callable[[str], None] = lambda text: None) -> str:
