@@ -72,6 +72,7 @@ def page(runs: Sequence[Run], features: Iterable[Feature], extras: Extras) -> Pa
         ),
         mail=mail,
         doubts=(*extras.doubts, *_mixed(runs)),
+        absent=tuple((clean(f), clean(why, 300)) for f, why in found.absent.items()),
     )
 
 
@@ -217,6 +218,7 @@ def _system(block: Block, feature: Feature, runs: Sequence[Run], name: str) -> S
         ),
         cases=tuple(views),
         sections=tuple(sections),
+        native=clean(block.native, 300),
     )
 
 

@@ -120,7 +120,8 @@ class System:
     """A feature or a scenario, with all that was measured of it.
 
     ``costs`` are what is worse in Lull's mode, as lines of a table; ``steps`` what
-    each step of it brings, where they were taken out one by one.
+    each step of it brings, where they were taken out one by one; ``native`` what of it
+    the kernel has itself, in its mode stock.
     """
 
     id: str
@@ -133,6 +134,7 @@ class System:
     cases: tuple[CaseView, ...]
     sections: tuple[Section, ...] = ()
     steps: Table | None = None
+    native: str = ""
 
     @property
     def shown(self) -> tuple[Claim, ...]:
@@ -164,7 +166,10 @@ class Source:
 
 @dataclass(frozen=True)
 class Page:
-    """All of it, in the order of the page."""
+    """All of it, in the order of the page.
+
+    ``absent`` are features that were asked for and are not on the base, each with why.
+    """
 
     title: str
     heading: str
@@ -177,3 +182,4 @@ class Page:
     sources: tuple[Source, ...]
     mail: str
     doubts: tuple[str, ...] = field(default_factory=tuple)
+    absent: tuple[tuple[str, str], ...] = ()

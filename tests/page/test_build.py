@@ -66,6 +66,22 @@ def test_what_is_known_not_to_be_kept_is_said_as_loud_and_is_not_broken() -> Non
     assert text == promise.text and float(measured) > 2 and why == "it is slow there"
 
 
+def test_what_the_kernel_has_itself_and_what_its_base_lacks_is_said() -> None:
+    run = runs.run()
+    assert only(made(run)).native == "" and made(run).absent == ()
+    plain = render_page(made(run))
+    assert "In this kernel itself" not in plain and "not on this base" not in plain
+    update = {"native": {"walk": "it <skips>"}, "absent": {"swim": "no & water"}}
+    there = made(replace(run, summary=run.summary.model_copy(update=update)))
+    assert only(there).native == "it <skips>"
+    assert there.absent == (("swim", "no & water"),)
+    told = render_page(there)
+    assert "<bdi>it &lt;skips&gt;</bdi>" in told
+    assert (
+        "<b><bdi>swim</bdi></b> is not on this base: <bdi>no &amp; water</bdi>" in told
+    )
+
+
 def test_noise_is_folded_away() -> None:
     found = made(with_cost(lull=400.0, quick=400.0))
     system = only(found)
