@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from lull.model import Promise, Summary
 from lull.report.ktap import Point
 from lull.report.summary import KEPT, NOT_MEASURED, NOT_SHOWN
@@ -11,23 +13,35 @@ from lull.report.summary import KEPT, NOT_MEASURED, NOT_SHOWN
 def points_of(summary: Summary) -> tuple[Point, ...]:
     """A test for each feature, a subtest for each of its expectations.
 
-    A feature that was measured and has none on this clock is skipped. Names do not
-    depend on what was measured.
+    A feature that was measured and has none on this clock is skipped, and so is one
+    that was asked for and is not on this base. Names do not depend on what was
+    measured.
     """
     by_feature: dict[str, list[Point]] = {row.feature: [] for row in summary.rows}
     for promise in summary.expectations:
         by_feature.setdefault(promise.feature, []).append(_point(promise))
     machine = f"{summary.kernel}, {summary.accel}, {summary.cpus} CPUs"
-    return tuple(
+    measured = (
         Point(
             f"{feature} ({summary.clock})",
             ok=all(point.ok for point in points),
             skipped=None if points else "nothing is promised on this clock",
-            diagnostics=(machine,),
+            diagnostics=(machine, *_native(summary, feature)),
             subtests=tuple(points),
         )
         for feature, points in by_feature.items()
     )
+    absent = (
+        Point(f"{feature} ({summary.clock})", skipped=f"not on this base: {why}")
+        for feature, why in summary.absent.items()
+    )
+    return (*measured, *absent)
+
+
+def _native(summary: Summary, feature: str) -> Iterator[str]:
+    """What of it the kernel has itself, in its mode stock."""
+    if there := summary.native.get(feature):
+        yield f"in this kernel: {there}"
 
 
 def _point(promise: Promise) -> Point:

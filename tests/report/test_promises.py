@@ -39,6 +39,14 @@ def test_a_feature_is_a_test_and_its_expectations_are_subtests() -> None:
     assert (point.ok, point.subtests) == (False, (broken,))
 
 
+def test_a_base_has_some_of_a_feature_itself_and_lacks_another() -> None:
+    update = {"native": {"walk": "it skips"}, "absent": {"swim": "no water"}}
+    here, gone = points_of(made().model_copy(update=update))
+    assert here.diagnostics == (MACHINE, "in this kernel: it skips")
+    assert gone == Point("swim (insn)", skipped="not on this base: no water")
+    assert "ok 2 swim (insn) # SKIP not on this base: no water\n" in write((here, gone))
+
+
 def test_one_that_is_known_not_to_be_kept_has_failed_as_expected() -> None:
     summary = made(lull=200.0)
     (promise,) = summary.expectations
