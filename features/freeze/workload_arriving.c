@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -20,11 +21,13 @@
 /* A second or so in all, and more than one in each of the freezer's longer sleeps. */
 #define TASKS 500
 #define TASK_US 1500
-/* Who looks has given up before so many: 300 ms is less than 200 of them. */
+/* The time limit: that of 200 tasks, so that who looks has given up before MANY. */
+#define LIMIT_TASKS 200
 #define MANY (TASKS * 3 / 4)
 /* The event: not before the freezer's sleeps are the longer ones. */
 #define WAKEUP_AT 40
-#define TIMEOUT_MS "300"
+/* How much slower they may come where the freezer's first round takes all of its time. */
+#define SLOWEST 4
 
 static struct crew crew;
 
@@ -53,39 +56,84 @@ static int arriving_setup(const struct job_case *c)
 	return 0;
 }
 
-static int try_once(const struct job_case *c, const char *mode, const char *what,
-		    uint64_t wakeup_at, const char *timeout)
+/*
+ * One freeze; returns whether any task began to come to rest before it was given up,
+ * and how many had by then. Until its first round is over, all are held.
+ */
+static int freeze_once(const struct job_case *c, uint64_t wakeup_at, unsigned int task_us,
+		       const char *timeout, struct attempt *a, uint64_t *gone)
 {
-	uint64_t refused, gone = TASKS;
-	struct attempt a;
+	uint64_t refused, held;
 
 	if (race_begin(c) < 0 || inject_number("freeze", "exit_queue_wakeup", wakeup_at) < 0 ||
-	    inject_number("freeze", "exit_queue_us", TASK_US) < 0 ||
+	    inject_number("freeze", "exit_queue_us", task_us) < 0 ||
 	    inject_number("freeze", "exit_hold", UNTIL_BETWEEN) < 0 ||
 	    crew_start(&crew, make_tasks, NULL) < 0 || crew_do(&crew, TASKS) < 0 ||
 	    lull_check_wait("freeze", "queued", TASKS) < 0 ||
-	    knob_write(FREEZER_TIMEOUT, timeout) < 0 || race_attempt(&a) < 0)
+	    knob_write(FREEZER_TIMEOUT, timeout) < 0 || race_attempt(a) < 0)
+		return -1;
+	held = lull_check("freeze", "exit_held");
+	if (inject_number("freeze", "exit_hold", LET_GO) < 0)
 		return -1;
 	/*
 	 * As many as were left when it was given up: they go on while the kernel
 	 * shows them. A freeze that was not given up has waited for all.
 	 */
 	refused = lull_stat("freeze", "refused");
-	if (a.err)
-		gone -= refused < TASKS ? refused : TASKS;
+	*gone = TASKS;
+	if (a->err)
+		*gone -= refused < TASKS ? refused : TASKS;
 	race_wait_none("queued");
 	crew_stop(&crew);
 	if (knob_write(FREEZER_TIMEOUT, FREEZER_TIMEOUT_DEFAULT) < 0)
 		return -1;
-	return inject_verdict(c, "FZ13", mode, a.err == EBUSY && gone < MANY,
+	return !held;
+}
+
+static int verdict(const struct job_case *c, const char *mode, const char *what,
+		   const struct attempt *a, uint64_t gone)
+{
+	return inject_verdict(c, "FZ13", mode, a->err == EBUSY && gone < MANY,
 			      ", %s: %s when %llu of %d had come to rest one by one", what,
-			      a.err ? "given up" : "not given up", (unsigned long long)gone, TASKS);
+			      a->err ? "given up" : "not given up", (unsigned long long)gone,
+			      TASKS);
+}
+
+static int try_event(const struct job_case *c, const char *mode)
+{
+	struct attempt a;
+	uint64_t gone;
+	int began = freeze_once(c, WAKEUP_AT, TASK_US, FREEZER_TIMEOUT_DEFAULT, &a, &gone);
+
+	if (began < 0)
+		return -1;
+	if (!began)
+		return fail(STATUS_UNMET, "FZ13", "the first round took all of the time");
+	return verdict(c, mode, "a wakeup event", &a, gone);
+}
+
+/* Where the machine is slow all takes longer: the limit, and as much who comes. */
+static int try_time(const struct job_case *c, const char *mode)
+{
+	for (unsigned int slow = 1; slow <= SLOWEST; slow *= 2) {
+		struct attempt a;
+		uint64_t gone;
+		char limit[24];
+		int began;
+
+		snprintf(limit, sizeof(limit), "%u", LIMIT_TASKS * TASK_US * slow / 1000);
+		began = freeze_once(c, 0, TASK_US * slow, limit, &a, &gone);
+		if (began < 0)
+			return -1;
+		if (began)
+			return verdict(c, mode, "the time is over", &a, gone);
+	}
+	return fail(STATUS_UNMET, "FZ13", "the first round took all of the time");
 }
 
 static int arriving_round(const struct job_case *c, const char *mode, struct sample *s)
 {
-	if (try_once(c, mode, "a wakeup event", WAKEUP_AT, FREEZER_TIMEOUT_DEFAULT) < 0 ||
-	    try_once(c, mode, "the time is over", 0, TIMEOUT_MS) < 0)
+	if (try_event(c, mode) < 0 || try_time(c, mode) < 0)
 		return -1;
 	/* Nothing was left behind. */
 	inject_number("freeze", "exit_queue_us", 0);
