@@ -22,6 +22,7 @@ from lull.kernels.update import Update, silent
 from lull.kernels.workspace import decode
 
 MAKEFILE = "Makefile"
+_WHAT = "a source tree, its tarball, or a linux-source package"
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ def _said(place: Path, found: dict[str, str | None]) -> Files:
         raise UsageError(
             "these are no sources of a kernel: there is no Makefile of one",
             where=str(place),
-            hint="a source tree, its tarball, or a linux-source package",
+            hint=_WHAT,
         ) from error
 
 
@@ -89,7 +90,9 @@ def _unpacked(tarball: Path, wanted: set[str]) -> dict[str, str | None]:
                 if len(found) == len(wanted):
                     break
     except (tarfile.TarError, EOFError, OSError) as error:
-        raise UsageError(f"not a tarball: {error}", where=str(tarball)) from error
+        raise UsageError(
+            f"not a tarball: {error}", where=str(tarball), hint=_WHAT
+        ) from error
     return found
 
 

@@ -94,7 +94,10 @@ def unpack(data: bytes) -> Mapping[str, bytes]:
                 if file is not None and member.size <= _FILE:
                     found[member.name] = file.read()
     except tarfile.TarError as error:
-        raise UsageError(f"it is no tar of the collector: {error}") from error
+        raise UsageError(
+            f"it is no tar of the collector: {error}",
+            hint="name what lull-probe collect wrote",
+        ) from error
     return found
 
 

@@ -46,10 +46,10 @@ def report_command(
         for place in refresh(runs or ()):
             print(shown_path(place))
         return
+    if metric and not over:
+        raise UsageError("--metric goes with --history", hint="add --history")
     if not runs:
         raise UsageError("no run is named", hint="name a folder below runs/")
-    if metric and not over:
-        raise UsageError("--metric goes with --history")
     with open_progress() as progress:
         if over:
             place = make_history(runs, metric or (), output, progress.warn)

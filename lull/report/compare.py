@@ -96,7 +96,9 @@ def read(path: Path, known: Sequence[Feature], warn: Callable[[str], None]) -> R
     if file.is_file():
         return Run(str(path), _summary(file), samples, env)
     if env is None or not samples:
-        raise UsageError(f"no {SUMMARY} in {folder}", hint="run it again")
+        raise UsageError(
+            f"no {SUMMARY} in {folder}", hint="name a run's folder below runs/"
+        )
     warn(f"{folder}: cut short; {len(samples)} samples are there")
     lull = env.kernels.get(Arm.LULL)
     meta = RunMeta(

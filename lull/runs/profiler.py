@@ -81,6 +81,11 @@ def profiles(
     if not is_set(request.mode):
         check_mode(feature, request.mode)
     if request.vs is not None:
+        if request.vs == request.mode:
+            raise UsageError(
+                f"{request.mode} to itself: nothing to compare",
+                hint=f"--vs {STOCK}" if request.mode != STOCK else f"--vs {UNTOUCHED}",
+            )
         sides.append(request.vs)
         if not is_set(request.vs):
             check_side(feature, request.vs)

@@ -184,9 +184,17 @@ def test_the_collector_is_written_to_be_copied(tmp_path: Path) -> None:
     assert place.stat().st_mode & stat.S_IXUSR and place.stat().st_size < 1 << 20
 
 
+def test_to_write_the_collector_is_all_that_is_done(tmp_path: Path) -> None:
+    place = tmp_path / "lull-probe"
+    for words in (("--json", "-"), ("--on", "ssh://a"), ("--budget", "resume=1s")):
+        _, _, error = run("--collector", str(place), *words)
+        assert isinstance(error, UsageError) and not place.exists()
+
+
 def test_a_broken_tar_is_a_usage_error(tmp_path: Path) -> None:
-    with pytest.raises(UsageError):
+    with pytest.raises(UsageError) as refused:
         unpack(b"x" * 600)
+    assert "lull-probe" in refused.value.hint
     link = tmp_path / "l"
     link.symlink_to("/etc/passwd")
     with tarfile.open(tmp_path / "a.tar", "w") as tar:

@@ -87,8 +87,10 @@ def test_what_is_no_history_is_refused(tmp_path: Path) -> None:
     one = made(tmp_path / "runs", [1.0])
     for words in ((one,), (tmp_path / "none",), (one, "--metric", "no-such")):
         assert isinstance(history(*words).exception, UsageError), words
-    words = ["report", str(one / "98-insn"), "--metric", "total"]
-    assert isinstance(CliRunner().invoke(app, words).exception, UsageError)
+    for run in ([str(one / "98-insn")], []):
+        words = ["report", *run, "--metric", "total"]
+        error = CliRunner().invoke(app, words).exception
+        assert isinstance(error, UsageError) and error.hint == "add --history"
 
 
 def test_a_broken_run_is_left_out_and_named(tmp_path: Path) -> None:

@@ -270,6 +270,9 @@ def test_what_is_no_run_is_a_usage_error(tmp_path: Path, warnings: list[str]) ->
     for path in (tmp_path / "gone", tmp_path / "empty", run / "table.txt"):
         with pytest.raises(UsageError):
             compare.compare_runs(path, run, warnings.append)
+    with pytest.raises(UsageError) as refused:
+        compare.compare_runs(tmp_path / "empty", run, warnings.append)
+    assert refused.value.hint == "name a run's folder below runs/"
     (run / "summary.json").write_text("{")
     with pytest.raises(LabError, match="not a summary"):
         compare.compare_runs(run, run, warnings.append)

@@ -163,6 +163,20 @@ def test_a_mode_beside_the_untouched_kernel(
     assert lines[5].split() == ["total", "55.0", "0.00", "50.0", "0.00", "+5.0"]
 
 
+@pytest.mark.parametrize(
+    ("mode", "instead"), [("lull", "stock"), ("stock", "untouched")]
+)
+def test_a_mode_beside_itself_is_refused_before_anything_is_built(
+    mode: str, instead: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine(tmp_path)
+    machine.use(monkeypatch)
+    request = ProfileRequest(synthetic.feature(), "zombies", mode, mode, "6.12", {})
+    with open_progress() as progress, pytest.raises(UsageError) as refused:
+        profile(request, progress)
+    assert refused.value.hint == f"--vs {instead}" and machine.built == []
+
+
 def test_modes_of_one_kernel_need_no_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
