@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -28,17 +29,31 @@
 #define WAKEUP_AT 40
 /* How much slower they may come where the freezer's first round takes all of its time. */
 #define SLOWEST 4
+/* Who waits in the queue does so for as long as a slow machine takes to fill it. */
+#define HUNG_TASKS "/proc/sys/kernel/hung_task_timeout_secs"
 
 static struct crew crew;
+/* Whoever was made waits here until all are: the one that is held takes CPU time. */
+static int gate[2] = { -1, -1 };
+
+static void wait_at_gate(void)
+{
+	char c;
+
+	while (read(gate[0], &c, sizeof(c)) < 0 && errno == EINTR)
+		;
+}
 
 static void make_tasks(uint64_t n, void *arg, struct crew_answer *answer)
 {
 	(void)arg;
+	close(gate[1]);
 	for (; answer->done < n; answer->done++) {
 		pid_t pid = fork();
 
 		if (!pid) {
 			prctl(PR_SET_NAME, HOLD);
+			wait_at_gate();
 			_exit(0);
 		}
 		if (pid > 0)
@@ -53,7 +68,27 @@ static int arriving_setup(const struct job_case *c)
 {
 	if (race_setup(c) < 0 || freezer_make_room(TASKS) < 0)
 		return -1;
-	return 0;
+	return knob_write(HUNG_TASKS, "0");
+}
+
+static void close_gate(void)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(gate); i++) {
+		if (gate[i] >= 0)
+			close(gate[i]);
+		gate[i] = -1;
+	}
+}
+
+/* All at once they go where they are queued. */
+static int queue_tasks(void)
+{
+	if (pipe2(gate, O_CLOEXEC) < 0)
+		return fail(STATUS_FAILED, "pipe", "%s", strerror(errno));
+	if (crew_start(&crew, make_tasks, NULL) < 0 || crew_do(&crew, TASKS) < 0)
+		return -1;
+	close_gate();
+	return lull_check_wait("freeze", "queued", TASKS);
 }
 
 /*
@@ -68,9 +103,7 @@ static int freeze_once(const struct job_case *c, uint64_t wakeup_at, unsigned in
 	if (race_begin(c) < 0 || inject_number("freeze", "exit_queue_wakeup", wakeup_at) < 0 ||
 	    inject_number("freeze", "exit_queue_us", task_us) < 0 ||
 	    inject_number("freeze", "exit_hold", UNTIL_BETWEEN) < 0 ||
-	    crew_start(&crew, make_tasks, NULL) < 0 || crew_do(&crew, TASKS) < 0 ||
-	    lull_check_wait("freeze", "queued", TASKS) < 0 ||
-	    knob_write(FREEZER_TIMEOUT, timeout) < 0 || race_attempt(a) < 0)
+	    queue_tasks() < 0 || knob_write(FREEZER_TIMEOUT, timeout) < 0 || race_attempt(a) < 0)
 		return -1;
 	held = lull_check("freeze", "exit_held");
 	if (inject_number("freeze", "exit_hold", LET_GO) < 0)
@@ -142,6 +175,7 @@ static int arriving_round(const struct job_case *c, const char *mode, struct sam
 
 static void arriving_teardown(void)
 {
+	close_gate();
 	race_wait_none("queued");
 	crew_stop(&crew);
 }
