@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from lull.kernels.patches import parse_patch
 from tests.repository import git
 
 FREEZER = "".join(f"line {n}\n" for n in range(1, 21))
@@ -145,6 +147,22 @@ def patch(place: Path, mails: Iterable[Path]) -> str:
         assert done.returncode == 0, done.stdout + done.stderr
         said += done.stdout
     return said
+
+
+def moved(mail: str) -> set[str]:
+    """The lines that a patch takes and brings as they were, by PATH:LINE in the file
+    that it leaves: the kernel's own, which no hook need have touched."""
+    found = set()
+    for part in parse_patch("mail", mail):
+        lines = [line for hunk in part.hunks for line in hunk.lines]
+        taken = {line[1:] for line in lines if line[0] == "-"}
+        for hunk in part.hunks:
+            first = int(re.split("[ ,]", hunk.header.partition("+")[2])[0])
+            after = [line for line in hunk.lines if line[0] != "-"]
+            for number, line in enumerate(after, first):
+                if line[0] == "+" and line[1:] in taken:
+                    found.add(f"{part.path}:{number}")
+    return found
 
 
 def contents(place: Path) -> dict[str, bytes]:
