@@ -18,6 +18,7 @@ from lull.kernels.config import parse_config
 _TOOLS = re.compile(
     r"CONFIG_(CC|GCC|CLANG|AS|LD|LLD|RUSTC|PAHOLE|BINDGEN)_"
     r"(VERSION|VERSION_TEXT|LLVM_VERSION|HAS_\w+|IS_\w+|CAN_\w+)$"
+    r"|CONFIG_(RUST_IS_AVAILABLE|OPENSSL_SUPPORTS_\w+)$"
 )
 
 

@@ -101,6 +101,14 @@ def test_differences_are_those_asked_for_and_what_follows() -> None:
     )
 
 
+def test_what_the_build_machine_has_is_no_difference() -> None:
+    """7.3 asks for more of it than 6.12 does."""
+    debian = "CONFIG_RUST_IS_AVAILABLE=y\nCONFIG_OPENSSL_SUPPORTS_ML_DSA=y\n"
+    assert differences(debian, "", []) == ()
+    rust = Difference("CONFIG_RUST", "y", "n", asked=False)
+    assert differences(f"{debian}CONFIG_RUST=y\n", "", []) == (rust,)
+
+
 def test_differences_say_which_of_them_nobody_asked_for() -> None:
     found = [Difference("A", "n", "y", True), Difference("B", "y", "n", False)]
     text = differences_text(found, Flavour.AMD64)
