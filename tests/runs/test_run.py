@@ -22,7 +22,7 @@ from lull.kernels.verify import verify
 from lull.model import Arm, Case, Clock, Job
 from lull.runs.again import boot_again
 from lull.runs.boot import Boot, boot
-from tests.kernel_trees import OURS, hooked
+from tests.kernel_trees import BASE, OURS, features_of, hooked
 
 pytestmark = [pytest.mark.vm, pytest.mark.proof]
 
@@ -40,9 +40,9 @@ def lull(*words: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture(scope="session")
-def lull_kernel() -> Kernel:
-    build("6.12", Arm.STOCK)
-    return build("6.12", Arm.LULL)
+def lull_kernel(base: str) -> Kernel:
+    build(base, Arm.STOCK)
+    return build(base, Arm.LULL)
 
 
 @contextmanager
@@ -145,7 +145,7 @@ def test_the_boot_parameter_chooses_the_mode(
 
 @pytest.mark.parametrize("word", ["", "lull.freeze=exit_state lull.thaw=wake_all"])
 def test_users_kernels_lack_what_is_only_compared_with(
-    word: str, tmp_path: Path
+    base: str, word: str, tmp_path: Path
 ) -> None:
     """The arm `kcsan` is built without, as theirs are."""
     case = Case(
@@ -155,26 +155,33 @@ def test_users_kernels_lack_what_is_only_compared_with(
         order=("stock", "lull"),
     )
     done = booted(
-        build("6.12", Arm.KCSAN),
+        build(base, Arm.KCSAN),
         Job(seed=1, cases=(case,)),
         clock=Clock.WALL,
         accel="tcg",
         folder=tmp_path / "boot",
         append=tuple(word.split()),
+        # Of another base nobody has said which races are the kernel's own.
+        allow=() if base == BASE else ("KCSAN: ",),
     )
     assert done.stream.hello is not None
-    assert done.stream.hello.features["freeze"] == ("stock", "lull")
-    assert done.stream.hello.features["thaw"] == ("stock", "lull")
     assert [check.ok for check in done.stream.checks] == [True, True]
-    for name in ("exit_state", "wake_all"):
-        assert (f"no mode '{name}'".encode() in done.outcome.console) == bool(word)
+    for name, compared in (("freeze", "exit_state"), ("thaw", "wake_all")):
+        there = name in features_of(base)
+        assert done.stream.hello.features.get(name) == (
+            ("stock", "lull") if there else None
+        )
+        said = f"no mode '{compared}'".encode() in done.outcome.console
+        assert said == (there and bool(word))
 
 
-def test_the_quick_run_keeps_its_promises(lull_kernel: Kernel, tmp_path: Path) -> None:
+def test_the_quick_run_keeps_its_promises(
+    base: str, lull_kernel: Kernel, tmp_path: Path
+) -> None:
     """The benchmark in its quick form, and all that it leaves behind."""
     run = tmp_path / "run"
     words = ("--quick", "--clock", "insn", "--control", "--check", "--table")
-    done = lull("run", "freeze", *words, "-o", run)
+    done = lull("run", "freeze", "--base", base, *words, "-o", run)
     assert done.returncode == 0, done.stdout + done.stderr
     print(done.stdout)
 
@@ -203,20 +210,22 @@ def test_the_quick_run_keeps_its_promises(lull_kernel: Kernel, tmp_path: Path) -
     assert compared.returncode == 0, compared.stderr
 
 
-def test_a_wall_run_prints_its_answer(lull_kernel: Kernel, tmp_path: Path) -> None:
-    done = lull(
-        *("run", "freeze", "--quick", "--clock", "wall", "--seeds", "1"),
-        *("--workload", "zombies", "-o", tmp_path / "run"),
-    )
+def test_a_wall_run_prints_its_answer(
+    base: str, lull_kernel: Kernel, tmp_path: Path
+) -> None:
+    words = ("--quick", "--clock", "wall", "--seeds", "1", "--workload", "zombies")
+    done = lull("run", "freeze", "--base", base, *words, "-o", tmp_path / "run")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "30,000 zombies" in done.stdout
     assert "clock wall" in (tmp_path / "run" / "table.txt").read_text("ascii")
     assert "wall clock under" in done.stderr
 
 
-def test_a_profile_says_where_the_instructions_went(lull_kernel: Kernel) -> None:
+def test_a_profile_says_where_the_instructions_went(
+    base: str, lull_kernel: Kernel
+) -> None:
     words = ("profile", "freeze", "zombies", "--param", "zombies=500", "--vs", "stock")
-    done = lull(*words, "--rounds", "1", "--top", "12")
+    done = lull(*words, "--base", base, "--rounds", "1", "--top", "12")
     assert done.returncode == 0, done.stderr
     (line,) = [row for row in done.stdout.splitlines() if row.startswith("freeze_task")]
     ours, _, stock, _, difference = (

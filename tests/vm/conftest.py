@@ -19,19 +19,19 @@ FLAGS = ("-O2", "-static", "-no-pie", "-std=gnu11", "-Wall", "-Wextra", "-Werror
 
 
 @pytest.fixture(scope="session")
-def kernel_image() -> Path:
+def kernel_image(base: str) -> Path:
     """A bzImage: the one that LULL_TEST_KERNEL names, else that of the arm debug, which
     the trials need anyway. It has no ACPI, and its guests cannot switch off."""
-    return bzimage(Arm.DEBUG)
+    return bzimage(base, Arm.DEBUG)
 
 
 @pytest.fixture(scope="session")
-def acpi_image() -> Path:
+def acpi_image(base: str) -> Path:
     """One whose guests can switch off, and suspend."""
-    return bzimage(Arm.LULL)
+    return bzimage(base, Arm.LULL)
 
 
-def bzimage(arm: Arm) -> Path:
+def bzimage(base: str, arm: Arm) -> Path:
     """Where no kernel is named, that of an arm; skips where there is no QEMU."""
     try:
         require_qemu()
@@ -43,7 +43,7 @@ def bzimage(arm: Arm) -> Path:
     # Only here: the unit tests need no kernel and no builder.
     from lull.kernels.build import build
 
-    return build(base="6.12", arm=arm).bzimage
+    return build(base, arm).bzimage
 
 
 @pytest.fixture(scope="session")

@@ -26,12 +26,15 @@ from lull.errors import (
 )
 from lull.host.process import run_alone
 from lull.host.resources import available_mb
-from lull.model import Clock
+from lull.kernels import build as builder
+from lull.kernels.bases import base_words
+from lull.model import Arm, Clock
 from lull.vm import machine
 from lull.vm.command import MachineSpec
 from lull.vm.machine import Listener, require_memory, run
 from lull.vm.outcome import Outcome
 from lull.vm.timeouts import TimeoutPolicy
+from tests.vm.conftest import bzimage
 from tests.waiting import ended
 
 Boot = Callable[..., Outcome]
@@ -48,7 +51,7 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def boot(
-    acpi_image: Path, guest: bytes, tmp_path: Path, scratch: Path
+    base: str, acpi_image: Path, guest: bytes, tmp_path: Path, scratch: Path
 ) -> Iterator[Boot]:
     def start(
         job: str,
@@ -61,7 +64,8 @@ def boot(
         seen: re.Pattern[str] | None = None,
         seed: int = 0,
     ) -> Outcome:
-        spec = MachineSpec(acpi_image, clock, memory_mb=256, seed=seed)
+        words = base_words(base, clock)
+        spec = MachineSpec(acpi_image, clock, memory_mb=256, seed=seed, append=words)
         return run_alone(
             run(
                 spec,
@@ -77,6 +81,23 @@ def boot(
 
     yield start
     assert not list(scratch.iterdir())
+
+
+def test_the_kernel_is_of_the_base_that_is_asked_about(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """6.12's was booted on every base, and built for it."""
+    asked: list[object] = []
+
+    def build(*words: object) -> SimpleNamespace:
+        asked.append(words)
+        return SimpleNamespace(bzimage=Path("bzImage"))
+
+    monkeypatch.setattr(builder, "build", build)
+    monkeypatch.setattr("tests.vm.conftest.require_qemu", lambda: None)
+    monkeypatch.delenv("LULL_TEST_KERNEL", raising=False)
+    assert bzimage("7.3", Arm.LULL) == Path("bzImage")
+    assert asked == [("7.3", Arm.LULL)]
 
 
 def gone(pid: int) -> bool:

@@ -11,6 +11,7 @@ import pytest
 from lull.errors import CannotRun
 from lull.host.files import repo_root
 from lull.host.process import run_alone
+from lull.kernels.bases import base_words
 from lull.model import Clock
 from lull.report.profile import Count, parse
 from lull.runs.profiler import mark_addresses
@@ -68,7 +69,7 @@ def test_newer_interfaces_count_by_calls(
     assert "scoreboard" not in needs
 
 
-def count(kernel: Path, guest: Path, folder: Path) -> dict[str, Count]:
+def count(base: str, kernel: Path, guest: Path, folder: Path) -> dict[str, Count]:
     out = folder.with_suffix(".txt")
     begin, end = mark_addresses(guest)
     words = f"symbols={kernel.parent / 'System.map'},out={out}"
@@ -77,6 +78,7 @@ def count(kernel: Path, guest: Path, folder: Path) -> dict[str, Count]:
         kernel,
         Clock.INSN,
         memory_mb=256,
+        append=base_words(base, Clock.INSN),
         plugin=f"{plugin},{words},begin={begin:#x},end={end:#x}",
     )
     work = run(
@@ -95,11 +97,11 @@ def count(kernel: Path, guest: Path, folder: Path) -> dict[str, Count]:
 @pytest.mark.vm
 @pytest.mark.proof
 def test_a_known_program_is_counted_exactly(
-    kernel_image: Path, guest_program: Path, tmp_path: Path
+    base: str, kernel_image: Path, guest_program: Path, tmp_path: Path
 ) -> None:
     """guest.c: 1,000 rounds of three instructions, one of them locked."""
-    one = count(kernel_image, guest_program, tmp_path / "one")
+    one = count(base, kernel_image, guest_program, tmp_path / "one")
     assert one["[user]"].locked == 1001
     # Besides: mov, xchg, the first mark's return and the call of the second.
     assert one["[user]"].insns == 3004
-    assert count(kernel_image, guest_program, tmp_path / "two") == one
+    assert count(base, kernel_image, guest_program, tmp_path / "two") == one
