@@ -297,7 +297,7 @@ from lull.proof.attempt import attempt
 from lull.proof.trial import Size, trials
 from lull.host.process import run_alone
 (trial,) = (t for t in trials() if t.id == sys.argv[1])
-kernel = build("6.12", trial.arm)
+kernel = build(sys.argv[3], trial.arm)
 done = run_alone(attempt(trial, Size.TEST, 1, kernel, Path(sys.argv[2])))
 assert done.result == "pass", done.how
 print(json.dumps(sorted(str(path) for path in opened)))
@@ -319,10 +319,12 @@ BESIDE: dict[str, Callable[[str], bool]] = {
 
 @pytest.mark.vm
 @pytest.mark.seconds(25)
-def test_a_boot_reads_no_file_of_ours_that_is_not_in_its_key(tmp_path: Path) -> None:
+def test_a_boot_reads_no_file_of_ours_that_is_not_in_its_key(
+    base: str, tmp_path: Path
+) -> None:
     """All that the lab opens while it makes a verdict, from its start on."""
     done = subprocess.run(
-        [sys.executable, "-c", TRACED, "freeze: names", str(tmp_path)],
+        [sys.executable, "-c", TRACED, "freeze: names", str(tmp_path), base],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -341,7 +343,7 @@ def test_a_boot_reads_no_file_of_ours_that_is_not_in_its_key(tmp_path: Path) -> 
     recipe = probe_recipe(ROOT, (one.feature,))
     known = {*recipe.sources, *recipe.headers, "lull/vm/tsc.c"}
     for path in (
-        *kernel_files(ROOT, gather(ROOT, "6.12", one.arm), (one.feature,)),
+        *kernel_files(ROOT, gather(ROOT, base, one.arm), (one.feature,)),
         *imports(ROOT, *JUDGE),
     ):
         known.add(str(path.relative_to(ROOT)))
