@@ -27,8 +27,9 @@ REQUEST = ProfileRequest(
 )
 #: What README's table is of: with less the fixed part of a call shows.
 ROWS = dataclasses.replace(REQUEST, params={"mb": 64})
-#: By base: of stock's instructions a page, and of its locked read-modify-writes.
-MUST = {"6.12": (0.33, 0.12), "7.3": (0.75, 0.4)}
+#: By base: of stock's instructions a page, and of its locked read-modify-writes, of
+#: which nothing was measured on 6.1: there are not to be more.
+MUST = {"6.1": (0.8, 1.0), "6.12": (0.33, 0.12), "7.3": (0.75, 0.4)}
 
 
 def each(base: str, request: ProfileRequest) -> tuple[Profile, Profile]:
@@ -39,8 +40,6 @@ def each(base: str, request: ProfileRequest) -> tuple[Profile, Profile]:
 
 
 def test_lull_does_less_and_a_second_look_says_the_same(base: str) -> None:
-    if base not in MUST:
-        pytest.skip(f"nothing is promised on {base}")
     insns, locked = MUST[base]
     lull, stock = each(base, ROWS)
     assert lull.total.insns / lull.work <= insns * stock.total.insns / stock.work
