@@ -151,8 +151,11 @@ def patch(place: Path, mails: Iterable[Path]) -> str:
 
 def moved(mail: str) -> set[str]:
     """The lines that a patch takes and brings as they were, by PATH:LINE in the file
-    that it leaves: the kernel's own, which no hook need have touched."""
-    found = set()
+    that it leaves: the kernel's own, which no hook need have touched. Of a cover
+    letter none."""
+    found: set[str] = set()
+    if not re.search(r"^diff --git ", mail, re.MULTILINE):
+        return found
     for part in parse_patch("mail", mail):
         lines = [line for hunk in part.hunks for line in hunk.lines]
         taken = {line[1:] for line in lines if line[0] == "-"}

@@ -35,3 +35,7 @@ diff --git a/mm/a.c b/mm/a.c
 def test_a_line_that_comes_back_as_it_was_is_the_kernel_s_own() -> None:
     """And none that is like one of another file, or that nobody had."""
     assert moved(SPLIT) == {f"mm/a.c:{n}" for n in (14, 15, 17, 19)}
+
+
+def test_a_cover_letter_moves_nothing() -> None:
+    assert moved("Subject: [PATCH 0/1] mm: all of it\n\n mm/a.c | 2 +-\n") == set()
