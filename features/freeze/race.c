@@ -135,6 +135,12 @@ bool race_moves(unsigned int ms)
 	return false;
 }
 
+int race_runs(void)
+{
+	return race_moves(RACE_LIMIT_MS) ? 0 :
+	       fail(STATUS_FAILED, "race", "the task does not run at all");
+}
+
 int race_hold(const struct job_case *c, const char *where)
 {
 	return inject_number("freeze", where,

@@ -38,6 +38,8 @@ int race_begin(const struct job_case *c);
 /* Start the victim, under that name; end it. */
 int race_start(const char *name, void (*body)(void));
 void race_end(void);
+/* Wait until who is busy, or naps, comes further: it has its name by then. */
+int race_runs(void);
 
 /*
  * Bodies: exit, have a thread that does, run in system calls, sleep in what is
@@ -47,6 +49,8 @@ void race_at_once(void);
 void race_by_thread(void);
 void race_busily(void);
 void race_in_naps(void);
+/* Longer than whatever a host delays. */
+#define RACE_LIMIT_MS 30000
 /* Does a victim that is busy, or naps, come any further within that time? */
 bool race_moves(unsigned int ms);
 

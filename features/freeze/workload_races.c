@@ -58,7 +58,7 @@ static int fz1_thread_round(const struct job_case *c, const char *mode, struct s
 		return -1;
 	if (!other)
 		race_in_naps();
-	ret = freezer_cycle(s, false);
+	ret = race_runs() < 0 ? -1 : freezer_cycle(s, false);
 	if (!ret && thaw && !lull_check("freeze", "thawed_between"))
 		ret = fail(STATUS_UNMET, "FZ1", "nobody was thawed: the test tested nothing");
 	if (!ret)
@@ -82,7 +82,8 @@ static int fz6_one(const struct job_case *c, struct sample *s, bool company)
 	int ret;
 
 	if (race_begin(c) < 0 || inject_number("freeze", "window_ms", 200) < 0 ||
-	    inject_number("freeze", "thaw_between", 1) < 0 || race_start(THAW, race_in_naps) < 0)
+	    inject_number("freeze", "thaw_between", 1) < 0 ||
+	    race_start(THAW, race_in_naps) < 0 || race_runs() < 0)
 		return -1;
 	/*
 	 * With somebody who runs and has to be waited for, the first wait is in
@@ -153,10 +154,8 @@ static int fz9_try(const struct job_case *c, struct sample *s, void (*body)(void
 		   bool thaw_between, bool *stayed, bool *went)
 {
 	if (race_begin(c) < 0 || race_start(THAW, body) < 0 ||
-	    cgroup_attach(&race_cgroup, race_victim) < 0)
+	    cgroup_attach(&race_cgroup, race_victim) < 0 || race_runs() < 0)
 		return -1;
-	if (!race_moves(2000))
-		return fail(STATUS_FAILED, "FZ9", "the task does not run at all");
 	/* Who naps has just woken, and is to be asleep again. */
 	sleep_ms(10);
 	if (cgroup_freeze(&race_cgroup) < 0)
@@ -171,7 +170,7 @@ static int fz9_try(const struct job_case *c, struct sample *s, void (*body)(void
 	*stayed = thaw_between || !race_moves(200);
 	if (cgroup_set(&race_cgroup, "freezer.state", "THAWED") < 0)
 		return -1;
-	*went = race_moves(2000);
+	*went = race_moves(RACE_LIMIT_MS);
 	race_end();
 	return 0;
 }

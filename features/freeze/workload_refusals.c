@@ -27,7 +27,7 @@ static int fz13_report(const struct job_case *c, const char *mode, const char *w
 	race_end();
 	if (race_start(THAW, race_in_naps) < 0)
 		return -1;
-	again = race_moves(2000);
+	again = race_moves(RACE_LIMIT_MS);
 	race_end();
 
 	good = job_number(c, "expect") ? !a->err : a->err == EBUSY && says;
