@@ -14,6 +14,7 @@
 #include "lull.h"
 #include "race.h"
 #include "suspend.h"
+#include "task.h"
 #include "util.h"
 
 /* Who does not end within that time is kept. */
@@ -149,17 +150,27 @@ static int fz7_round(const struct job_case *c, const char *mode, struct sample *
 		       race_verdict(c, "FZ7", mode, lull_check("freeze", "escapes"));
 }
 
+/* What became of the task, and whether its cgroup has frozen it where it slept. */
+struct fz9 {
+	bool in_place, stayed, went;
+};
+
 /* FZ9: cgroup freeze, PM freeze, PM thaw, cgroup thaw; the task lives on. */
 static int fz9_try(const struct job_case *c, struct sample *s, void (*body)(void),
-		   bool thaw_between, bool *stayed, bool *went)
+		   bool thaw_between, struct fz9 *got)
 {
+	uint64_t sleeps;
+
 	if (race_begin(c) < 0 || race_start(THAW, body) < 0 ||
 	    cgroup_attach(&race_cgroup, race_victim) < 0 || race_runs() < 0)
 		return -1;
 	/* Who naps has just woken, and is to be asleep again. */
 	sleep_ms(10);
+	sleeps = task_sleeps(race_victim);
 	if (cgroup_freeze(&race_cgroup) < 0)
 		return -1;
+	/* Who was awake, or woken to go to the refrigerator, has slept once more. */
+	got->in_place = task_sleeps(race_victim) == sleeps;
 	if (inject_number("freeze", "thaw_between", thaw_between) < 0 ||
 	    freezer_cycle(s, false) < 0)
 		return -1;
@@ -167,10 +178,10 @@ static int fz9_try(const struct job_case *c, struct sample *s, void (*body)(void
 	if (thaw_between && !lull_check("freeze", "thawed_between"))
 		return fail(STATUS_UNMET, "FZ9", "nobody was thawed: the test tested nothing");
 	/* A thaw behind the cgroup's back is none of the task's doing. */
-	*stayed = thaw_between || !race_moves(200);
+	got->stayed = thaw_between || !race_moves(200);
 	if (cgroup_set(&race_cgroup, "freezer.state", "THAWED") < 0)
 		return -1;
-	*went = race_moves(RACE_LIMIT_MS);
+	got->went = race_moves(RACE_LIMIT_MS);
 	race_end();
 	return 0;
 }
@@ -178,20 +189,25 @@ static int fz9_try(const struct job_case *c, struct sample *s, void (*body)(void
 static int fz9_one(const struct job_case *c, const char *mode, struct sample *s,
 		   void (*body)(void), const char *how, bool thaw_between)
 {
+	bool naps = body == race_in_naps;
 	/* Only who was frozen in place can go on without noticing. */
-	bool escapes = job_number(c, "expect") && body == race_in_naps && !thaw_between;
-	/* One that happens to be awake is signalled, and does not. */
-	int tries = escapes ? 6 : 1;
-	bool stayed = true, went = true;
+	bool escapes = job_number(c, "expect") && naps && !thaw_between;
+	struct fz9 got = { .stayed = true, .went = true };
+	/* One that happens to be awake is signalled, and is not. */
+	int tries = naps ? 6 : 1;
 
-	for (; tries && stayed && went; tries--) {
-		if (fz9_try(c, s, body, thaw_between, &stayed, &went) < 0)
+	for (; tries && got.stayed && got.went && (escapes || !got.in_place); tries--) {
+		if (fz9_try(c, s, body, thaw_between, &got) < 0)
 			return -1;
 	}
-	return inject_verdict(c, "FZ9", mode, stayed != escapes && went, ", %s%s: %s, %s", how,
-			      thaw_between ? ", thawed meanwhile" : "",
-			      stayed ? "stayed frozen" : "ran although its cgroup is frozen",
-			      went ? "ran again" : "never ran again");
+	/* Nor did it show, where it is to: who lacks a safeguard may have been lucky. */
+	if (naps && got.stayed && got.went && (escapes || !got.in_place))
+		return fail(STATUS_UNMET, "FZ9", "%s: nobody was frozen in place, or moved", mode);
+	return inject_verdict(c, "FZ9", mode, got.stayed != escapes && got.went, ", %s%s: %s, %s",
+			      how, thaw_between ? ", thawed meanwhile" : "",
+			      got.stayed ? "stayed frozen" :
+					   "ran although its cgroup is frozen",
+			      got.went ? "ran again" : "never ran again");
 }
 
 static int fz9_round(const struct job_case *c, const char *mode, struct sample *s)
