@@ -37,6 +37,12 @@
 /* How long a child that was held takes to the refrigerator. */
 #define LOITER_MS 300
 
+/*
+ * How many rounds of the freezer either takes at least: one that does not wait for
+ * it has come to its end before, on a slow machine as well.
+ */
+#define LONG_ROUNDS 40
+
 /* Until when a task is held; what user space writes to the hold's file. */
 enum hold_until {
 	HOLD_OFF,
@@ -63,7 +69,7 @@ static struct task_struct *window_task;
 
 static atomic_t windows, escapes, helpers, unlisted;
 static atomic_t held_at_end, thawed_between, loaded, interrupted;
-static atomic_t queued, gone;
+static atomic_t queued, gone, rounds;
 /* Holds that nobody has let go: what they were for has not been tried. */
 static atomic_t overdue;
 static struct hold exit_hold, dying_hold, left_hold, exec_hold, fork_hold;
@@ -167,6 +173,19 @@ static void hold(struct hold *h)
 static void hold_is_over(struct hold *h)
 {
 	cmpxchg(&h->who, current, NULL);
+}
+
+/* Once it was let go: while a freeze goes on, so long and so many of its rounds. */
+static void dawdle(unsigned int ms)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(ms);
+	unsigned long limit = jiffies + msecs_to_jiffies(HOLD_LIMIT_MS);
+	int before = atomic_read(&rounds);
+
+	while (time_before(jiffies, end) ||
+	       (READ_ONCE(pm_freezing) && time_before(jiffies, limit) &&
+		atomic_read(&rounds) - before < LONG_ROUNDS))
+		usleep_range(500, 1000);
 }
 
 static void let_go(struct hold *h, enum hold_until when)
@@ -273,7 +292,7 @@ void lull_freeze_debug_exiting(void)
 	stay(&dying_hold, until, false);
 	/* Who would not wait for it has time to show that. */
 	if (until == HOLD_UNTIL_BETWEEN)
-		msleep(LINGER_MS);
+		dawdle(LINGER_MS);
 	hold_is_over(&dying_hold);
 }
 
@@ -333,10 +352,7 @@ void freeze_debug_loaded(void)
 /* A child freezes itself on its way to user mode: make that way a long one. */
 static void loiter(struct callback_head *work)
 {
-	unsigned long end = jiffies + msecs_to_jiffies(LOITER_MS);
-
-	while (time_before(jiffies, end))
-		usleep_range(500, 1000);
+	dawdle(LOITER_MS);
 }
 
 /*
@@ -384,6 +400,7 @@ static void thaw_some_between(void)
 /* Between two rounds of the freezer. */
 void freeze_debug_between(void)
 {
+	atomic_inc(&rounds);
 	thaw_some_between();
 	/* The one who comes there now is seen by the next round first. */
 	if (READ_ONCE(dying_hold.who))
