@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -88,17 +89,19 @@ void race_at_once(void)
 {
 }
 
-static void *thread_at_once(void *arg)
+static void *thread_at_once(void *name)
 {
-	return arg;
+	prctl(PR_SET_NAME, name);
+	return NULL;
 }
 
-/* Nobody waits for it: it reaps itself. */
+/* Nobody waits for it: it reaps itself. It alone has the name that is held. */
 void race_by_thread(void)
 {
 	pthread_t thread;
 
-	if (pthread_create(&thread, NULL, thread_at_once, NULL))
+	prctl(PR_SET_NAME, "lull-leader");
+	if (pthread_create(&thread, NULL, thread_at_once, (void *)HOLD))
 		return;
 	for (;;)
 		pause();

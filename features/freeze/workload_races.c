@@ -65,7 +65,7 @@ static int fz1_thread_round(const struct job_case *c, const char *mode, struct s
 	if (!ret)
 		ret = race_verdict(c, "FZ1", mode, lull_check("freeze", "held_at_end"));
 	inject_number("freeze", "thaw_between", 0);
-	/* The one that stays is not to be held when it is ended. */
+	/* Whatever came of it, nobody is to be held any longer. */
 	inject_number("freeze", "dying_hold", LET_GO);
 	race_wait_none("held");
 	race_end();
