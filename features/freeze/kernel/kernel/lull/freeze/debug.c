@@ -31,6 +31,9 @@
 #define SPIN_LIMIT_MS 15000
 #define HOLD_LIMIT_MS 60000
 
+/* The same for who waits until many others have come, which may take minutes. */
+#define QUEUE_LIMIT_MS 600000
+
 /* How long a task that exits goes on being held when it was waited for once. */
 #define LINGER_MS 1000
 
@@ -145,10 +148,10 @@ static enum hold_until begin_hold(struct hold *h)
 	return until && !cmpxchg(&h->who, NULL, current) ? until : HOLD_OFF;
 }
 
-static void stay(struct hold *h, enum hold_until until, bool spins)
+static void stay(struct hold *h, enum hold_until until, unsigned int limit_ms,
+		 bool spins)
 {
-	unsigned int limit = spins ? SPIN_LIMIT_MS : HOLD_LIMIT_MS;
-	unsigned long end = jiffies + msecs_to_jiffies(limit);
+	unsigned long end = jiffies + msecs_to_jiffies(limit_ms);
 
 	while (READ_ONCE(h->until) == until) {
 		if (time_after(jiffies, end)) {
@@ -162,12 +165,17 @@ static void stay(struct hold *h, enum hold_until until, bool spins)
 	}
 }
 
-static void hold(struct hold *h)
+static void hold_for(struct hold *h, unsigned int limit_ms)
 {
 	enum hold_until until = begin_hold(h);
 
 	if (until)
-		stay(h, until, false);
+		stay(h, until, limit_ms, false);
+}
+
+static void hold(struct hold *h)
+{
+	hold_for(h, HOLD_LIMIT_MS);
 }
 
 static void hold_is_over(struct hold *h)
@@ -266,7 +274,7 @@ static void exit_in_turn(void)
 
 	atomic_inc(&queued);
 	mutex_lock(&turn);
-	hold(&exit_hold);
+	hold_for(&exit_hold, QUEUE_LIMIT_MS);
 	hold_is_over(&exit_hold);
 	usleep_range(exit_queue_us, exit_queue_us + 100);
 	if (atomic_inc_return(&gone) == exit_queue_wakeup)
@@ -289,7 +297,7 @@ void lull_freeze_debug_exiting(void)
 	hold_is_over(&exit_hold);
 	if (!until)
 		return;
-	stay(&dying_hold, until, false);
+	stay(&dying_hold, until, HOLD_LIMIT_MS, false);
 	/* Who would not wait for it has time to show that. */
 	if (until == HOLD_UNTIL_BETWEEN)
 		dawdle(LINGER_MS);
@@ -309,7 +317,7 @@ void lull_freeze_debug_left(void)
 	until = begin_hold(&left_hold);
 	if (!until)
 		return;
-	stay(&left_hold, until, true);
+	stay(&left_hold, until, SPIN_LIMIT_MS, true);
 	/* The freezer took it for frozen, and it runs. */
 	if (READ_ONCE(window_task))
 		escaped(current, "left");
