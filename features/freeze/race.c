@@ -179,6 +179,12 @@ int race_attempt(struct attempt *a)
 	return 0;
 }
 
+int race_in_time(const char *name)
+{
+	return lull_check("freeze", "overdue") ?
+	       fail(STATUS_UNMET, name, "who was held was not let go in time") : 0;
+}
+
 int race_verdict(const struct job_case *c, const char *name, const char *mode, uint64_t got)
 {
 	bool expected = job_number(c, "expect");
@@ -186,8 +192,8 @@ int race_verdict(const struct job_case *c, const char *name, const char *mode, u
 	/* Who lacks a safeguard may have been lucky: that is no verdict. */
 	if (expected && !got)
 		return fail(STATUS_UNMET, name, "%s: nothing of what was expected", mode);
-	if (lull_check("freeze", "overdue"))
-		return fail(STATUS_UNMET, name, "who was held was not let go in time");
+	if (race_in_time(name) < 0)
+		return -1;
 	return inject_verdict(c, name, mode, !!got == expected, ": %llu seen, %s expected",
 			      (unsigned long long)got, expected ? "some" : "none");
 }

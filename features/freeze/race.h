@@ -69,7 +69,9 @@ bool race_log_has(const struct attempt *a, const char *text);
  */
 int race_hold(const struct job_case *c, const char *where);
 
-/* No verdict where somebody was held for longer than a freezer can wait. */
+/* No verdict where somebody was held for longer than a freezer can wait: 0, or -1. */
+int race_in_time(const char *name);
+/* The same, then whether what was expected was seen. */
 int race_verdict(const struct job_case *c, const char *name, const char *mode, uint64_t got);
 
 extern const struct workload_param race_params[];

@@ -21,7 +21,8 @@ static int fz13_report(const struct job_case *c, const char *mode, const char *w
 	bool again, good;
 	char text[240];
 
-	if (inject_number("freeze", "dying_hold", LET_GO) < 0)
+	/* Who does not refuse for as long is no reason to refuse it. */
+	if (race_in_time("FZ13") < 0 || inject_number("freeze", "dying_hold", LET_GO) < 0)
 		return -1;
 	race_wait_none("held");
 	race_end();
@@ -152,6 +153,8 @@ static int switch_failed_round(const struct job_case *c, const char *mode, struc
 	race_wait_none("held");
 	race_end();
 	if (knob_write(FREEZER_TIMEOUT, FREEZER_TIMEOUT_DEFAULT) < 0)
+		return -1;
+	if (race_in_time("switch") < 0)
 		return -1;
 	if (a.err != EBUSY || *error < 0)
 		return fail(STATUS_UNMET, "switch", "no freeze failed, or nobody was thawed");
