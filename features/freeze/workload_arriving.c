@@ -28,7 +28,7 @@
 /* The event: not before the freezer's sleeps are the longer ones. */
 #define WAKEUP_AT 40
 /* How much slower they may come where the freezer's first round takes all of its time. */
-#define SLOWEST 4
+#define SLOWEST 16
 /* Who waits in the queue does so for as long as a slow machine takes to fill it. */
 #define HUNG_TASKS "/proc/sys/kernel/hung_task_timeout_secs"
 /*
@@ -154,7 +154,7 @@ static int try_event(const struct job_case *c, const char *mode)
 /* Where the machine is slow all takes longer: the limit, and as much who comes. */
 static int try_time(const struct job_case *c, const char *mode)
 {
-	for (unsigned int slow = 1; slow <= SLOWEST; slow *= 2) {
+	for (unsigned int slow = 1; slow <= SLOWEST; slow *= 4) {
 		struct attempt a;
 		uint64_t gone;
 		char limit[24];
