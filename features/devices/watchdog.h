@@ -6,10 +6,20 @@
 #ifndef LULL_DEVICES_WATCHDOG_H
 #define LULL_DEVICES_WATCHDOG_H
 
-/* So many seconds until it does; 0: it does not. Fails where there is none. */
+#include <stdint.h>
+
+/* Who is not blocked takes less than so many times what a cycle took that went through. */
+#define WATCHDOG_CYCLES 4
+
+/*
+ * So many seconds until it does; 0: it does not. Nothing where it runs already; fails
+ * where there is none.
+ */
 int watchdog_start(int seconds);
 /* The seconds begin anew. */
 int watchdog_feed(void);
+/* The same, and from now on there are no fewer than that many ns. */
+int watchdog_outlast(uint64_t ns);
 void watchdog_stop(void);
 
 #endif
