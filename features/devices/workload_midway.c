@@ -41,6 +41,8 @@ struct scene {
 	unsigned int awake;
 	/* Whose runtime PM is in the end as it was, as bits. */
 	unsigned int enabled;
+	/* Who is left as it is before the event, by a worker, as bits. */
+	unsigned int left;
 	/* A device, if any, and its parent in the end; and who has no supplier any more. */
 	unsigned int moved, below, parted;
 };
@@ -242,6 +244,7 @@ static const struct scene scenes[] = {
 			"device d2 suspend=300000 resume=0\n",
 		.event = "d2 suspend adopt 1 0",
 		.called = { 0, DOWN | UP, DOWN | UP },
+		.left = 1,
 	},
 	/*
 	 * d1 is moved away, and back below d0, and so handled after all: it has to be suspended,
@@ -566,6 +569,15 @@ static void compare(const struct scene *scene, struct faults *f)
 				 &tree.nodes[scene->after[1]].done[scene->in]);
 }
 
+/* Who was not left by then has somebody below it, and is suspended as on stock. */
+static bool was_late(const struct scene *scene)
+{
+	for (unsigned int i = 0; i < tree.n; i++)
+		if (scene->left & (1u << i) && tree.nodes[i].done[SUSPEND].count)
+			return true;
+	return false;
+}
+
 static int midway_round(const struct job_case *c, const char *mode, struct sample *s)
 {
 	const struct scene *scene = find_scene(c);
@@ -578,6 +590,9 @@ static int midway_round(const struct job_case *c, const char *mode, struct sampl
 	if (make(scene) < 0 || cycle_run(&tree, &cycle) < 0 ||
 	    watchdog_outlast(WATCHDOG_CYCLES * suspend_took()) < 0)
 		return -1;
+	if (was_late(scene))
+		return fail(STATUS_UNMET, "midway", "%s: a worker came after the event",
+			    scene->name);
 	unserved = count_unserved(scene);
 	move(scene);
 	verify_torn(&tree, &f);
