@@ -18,8 +18,11 @@
 #define SWITCH "/sys/module/lull/parameters/attach"
 #define EMPTY_MS 10000
 #define EXACT_MS 5000
+/* How often a pause becomes twice as long. */
+#define LONGER 4
 
 static pid_t switcher;
+static uint64_t in_vain;
 
 static void switch_all_the_time(void)
 {
@@ -37,10 +40,18 @@ int safety_start(const struct job_case *c)
 {
 	if (groups_start(c) < 0 || inject_case(c) < 0)
 		return -1;
+	in_vain = 0;
 	if (!job_number(c, "switchers"))
 		return 0;
 	switcher = safety_fork(switch_all_the_time);
 	return switcher < 0 ? -1 : 0;
+}
+
+int safety_in_vain(const struct job_case *c, uint64_t n)
+{
+	if (!inject_pauses(c) || ++in_vain % n || in_vain > LONGER * n)
+		return 0;
+	return inject_number("attach", "pause_us", job_number(c, "pause_us") << in_vain / n);
 }
 
 void safety_stop(void)

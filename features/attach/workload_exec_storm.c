@@ -91,7 +91,7 @@ static int execs_round(const struct job_case *c, const char *mode, struct sample
 {
 	uint64_t moves = job_number(c, "moves"), i, behind = 0, again = 0, before, most = 0;
 	uint64_t lose = job_number(c, "lose");
-	bool v1 = job_number(c, "v1");
+	bool v1 = job_number(c, "v1"), met = false;
 	int error = 0, status = 0;
 	char text[500];
 
@@ -102,8 +102,7 @@ static int execs_round(const struct job_case *c, const char *mode, struct sample
 	if (process < 0 || unrest_start(c) < 0)
 		return -1;
 	sleep_ms(20);
-	for (i = 0; unrest_goes_on(i, moves, changed(c, mode, again) && most >= lose) &&
-		    !error && check_interrupted() == 0; i++) {
+	for (i = 0; unrest_goes_on(i, moves, met) && !error && check_interrupted() == 0; i++) {
 		before = again;
 		error = safety_move(&groups[i & 1], "cgroup.procs", process);
 		again = lull_stat("attach", "again");
@@ -113,6 +112,9 @@ static int execs_round(const struct job_case *c, const char *mode, struct sample
 		if (behind)
 			break;
 		unrest_step();
+		met = changed(c, mode, again) && most >= lose;
+		if (!met && safety_in_vain(c, moves) < 0)
+			return -1;
 	}
 	/* The dead are moved without an error, too. */
 	if (waitpid(process, &status, WNOHANG) == process) {

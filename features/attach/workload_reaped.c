@@ -124,6 +124,8 @@ static int reaped_round(const struct job_case *c, const char *mode, struct sampl
 		unrest_step();
 		/* A counter is read only where it decides. */
 		is_met = i + 1 >= writes && met(c, mode);
+		if (i + 1 >= writes && !is_met && safety_in_vain(c, writes) < 0)
+			return -1;
 	}
 	crew_end(&parent);
 	again = lull_stat("attach", "again");
