@@ -43,8 +43,8 @@
 #define GROUP_SLOTS 64
 #define HUGE_BYTES ((size_t)8 << 20)
 /*
- * Without a page read back in that time something hangs: counted in sleeps that the
- * guest has done, so that one whose host is slow has longer.
+ * Without an area that went out or was read back in that time something hangs: counted in
+ * sleeps that the guest has done, so that one whose host is slow has longer.
  */
 #define STUCK_MS 60000
 #define LOOK_MS 10
@@ -318,16 +318,18 @@ static bool has_all(const struct job_case *c, uint64_t checks)
 /* Until so many areas were read back: a slow machine takes longer. */
 static int wait_checked(const struct job_case *c)
 {
-	uint64_t before = 0, checks = job_number(c, "checks");
+	uint64_t before = 0, out = 0, checks = job_number(c, "checks");
 	unsigned int ms = 0;
 
 	while (unrest_goes_on(tally->checked, checks, has_all(c, checks)) && !tally->wrong &&
 	       check_interrupted() >= 0) {
-		if (tally->checked != before) {
+		/* Each worker has four areas go out before it comes to its first check. */
+		if (tally->checked != before || tally->out != out)
 			ms = 0;
+		if (tally->checked != before)
 			unrest_step();
-		}
 		before = tally->checked;
+		out = tally->out;
 		if (ms > STUCK_MS)
 			return fail(STATUS_FAILED, "churn", "%llu areas read back, and no more",
 				    (unsigned long long)before);
