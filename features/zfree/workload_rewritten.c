@@ -25,6 +25,11 @@
 #define AREA_BYTES ((size_t)2 << 20)
 /* Objects that come to lie behind the first one's: less than a page in all. */
 #define BEHIND 12
+/*
+ * With so many of them written the page was another before it was compressed: what
+ * follows the pause takes less than two writes. A slow host gets no further.
+ */
+#define ENOUGH 2
 /* Words of a page that do not repeat: no other test's are of that class. */
 #define SMALL 12
 
@@ -33,7 +38,8 @@ struct scene {
 	struct slot_page page;
 	struct slot_page other;
 	volatile uint64_t drained;	/* before the write */
-	volatile bool go, done, failed;
+	volatile bool go, failed;
+	volatile unsigned int behind;
 };
 
 static struct zram zram = ZRAM_NONE;
@@ -60,16 +66,16 @@ static void rewrite(int fd)
 		slot_fill(&scene->other, i, SMALL);
 		if (!slot_write(fd, &scene->other, i))
 			scene->failed = true;
+		scene->behind = i;
 	}
-	scene->done = true;
 }
 
-static unsigned int wrong_slots(int fd)
+static unsigned int wrong_slots(int fd, unsigned int behind)
 {
 	static struct slot_page want;
 	unsigned int wrong = 0;
 
-	for (unsigned int i = 1; i <= BEHIND; i++) {
+	for (unsigned int i = 1; i <= behind; i++) {
 		slot_fill(&want, i, SMALL);
 		wrong += !slot_read(fd, &scene->other, i) ||
 			 memcmp(&scene->other, &want, sizeof(want));
@@ -80,8 +86,7 @@ static unsigned int wrong_slots(int fd)
 static int try_once(const struct job_case *c, int fd)
 {
 	pid_t pid = crew_fork(NULL);
-	unsigned int wrong;
-	bool in_time;
+	unsigned int behind, wrong;
 	char text[120];
 
 	if (pid < 0)
@@ -96,12 +101,12 @@ static int try_once(const struct job_case *c, int fd)
 	scene->drained = lull_stat("zfree", "drained");
 	scene->go = true;
 	slot_write(fd, &scene->page, 0);
-	in_time = scene->done && !scene->failed;
+	behind = scene->behind;
 	crew_end(&pid);
-	if (!in_time)
+	if (behind < ENOUGH || scene->failed)
 		return fail(STATUS_UNMET, "rewritten", "the page was not another in time");
-	wrong = wrong_slots(fd);
-	snprintf(text, sizeof(text), "%u of %d pages behind it are wrong", wrong, BEHIND);
+	wrong = wrong_slots(fd, behind);
+	snprintf(text, sizeof(text), "%u of %u pages behind it are wrong", wrong, behind);
 	return report_check(c, "ZS9", !wrong, text);
 }
 

@@ -248,6 +248,12 @@ SHOWN = [
         "zswap at its limit of 9000 pages, 512 objects waited: 0 of 256 pages taken,"
         " 256 refused",
     ),
+    *texts(
+        "zfree: ZS9 rewritten in place",
+        "ZS9",
+        "12 of 12 pages behind it are wrong",
+        "1 of 3 pages behind it are wrong",
+    ),
     *(
         (f"zfree: ZS9 full {name}", "ZS9", "one waits, and another is refused")
         for name in ("without limit", "shared without limit", "in place")
