@@ -66,10 +66,27 @@ def subordinates(tree: Tree) -> dict[str, tuple[str, ...]]:
 
 
 def waits_for(tree: Tree, phase: Phase) -> dict[str, tuple[str, ...]]:
-    """Device to those that have to end before its callback starts."""
+    """Device to those that have to end before its callback starts.
+
+    On the way up a device with power.direct_complete is complete at once
+    (device_resume() in drivers/base/power/main.c): it waits for nobody, nor does the
+    walk, where it is not async.
+    """
     if phase.down:
         return subordinates(tree)
-    return {device.name: device.superiors for device in tree.devices}
+    alone = idle(tree)
+    return {d.name: () if d.name in alone else d.superiors for d in tree.devices}
+
+
+def idle(tree: Tree) -> frozenset[str]:
+    """The devices that keep power.direct_complete: ``direct`` ones and those without
+    callbacks, below which there is nothing else."""
+    below = subordinates(tree)
+    found: set[str] = set()
+    for device in reversed(tree.devices):
+        if (device.direct or not device.work) and found.issuperset(below[device.name]):
+            found.add(device.name)
+    return frozenset(found)
 
 
 def skipped(tree: Tree) -> frozenset[str]:
@@ -80,12 +97,8 @@ def skipped(tree: Tree) -> frozenset[str]:
     power.direct_complete of the superiors of a device that it suspends
     (dpm_clear_superiors_direct_complete() in drivers/base/power/main.c).
     """
-    below = subordinates(tree)
-    idle: set[str] = set()
-    for device in reversed(tree.devices):
-        if (device.direct or not device.work) and idle.issuperset(below[device.name]):
-            idle.add(device.name)
-    return frozenset(d.name for d in tree.devices if d.direct and d.name in idle)
+    alone = idle(tree)
+    return frozenset(d.name for d in tree.devices if d.direct and d.name in alone)
 
 
 def us_in(device: Device, phase: Phase, skip: frozenset[str] = frozenset()) -> int:

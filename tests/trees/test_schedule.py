@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lull.errors import BadTree, UsageError
+from lull.host.files import repo_root
 from lull.trees.model import Device, Phase, Tree, Work
 from lull.trees.order import skipped, us_in, waits_for
 from lull.trees.reader import read
@@ -21,6 +22,7 @@ from lull.trees.schedule import (
     critical_path,
     schedule,
 )
+from lull.trees.shapes import load
 from tests.trees.made import trees
 
 SUSPEND, RESUME = Phase.SUSPEND, Phase.RESUME
@@ -89,6 +91,32 @@ def test_going_up_the_walk_may_have_to_reach_a_device_under_stock_alone() -> Non
         late = schedule(text, RESUME, rules, upfront=False)
         assert times(late)["a"] == (start, start + 5)
         assert times(schedule(text, RESUME, rules))["a"] == (0, 5)
+
+
+# s and d have nothing to do on the way up, and a parent that takes its time.
+LEFT = """
+device p async resume=1000
+device s parent=p
+device d direct parent=p resume=9
+device a async resume=5
+"""
+
+
+@pytest.mark.parametrize("rules", Rules)
+def test_going_up_the_walk_passes_by_who_was_left_alone(rules: Rules) -> None:
+    found = times(schedule(tree(LEFT), RESUME, rules, upfront=False))
+    assert found["s"] == found["d"] == (0, 0) and found["a"] == (0, 5)
+    # It was not, where somebody is below it who was not.
+    busy = tree(LEFT + "device b parent=s resume=3\n")
+    found = times(schedule(busy, RESUME, rules, upfront=False))
+    assert found["s"] == (1000, 1000) and found["b"] == (1000, 1003)
+
+
+def test_a_laptop_resumes_on_6_1_as_it_was_measured() -> None:
+    """611 ms on insn (features/devices/README.md, On 6.1)."""
+    laptop = load(repo_root() / "features/devices/trees/laptop.tree")
+    found = schedule(laptop, RESUME, STOCK, upfront=False)
+    assert found.makespan_us == pytest.approx(611_000, rel=0.002)
 
 
 # p has a child that ends early, and a supplier's edge to c, which ends late.
