@@ -108,12 +108,22 @@ def read_params(
     params: dict[str, Value] = {}
     for word in words:
         name, equals, value = word.partition("=")
-        if not equals or name not in known:
+        if name not in known:
             raise UsageError(
                 f"unknown parameter of {workload}: {word!r}",
                 hint=f"one of: {' '.join(f'{n}={v}' for n, v in known.items())}",
             )
+        if not equals:
+            raise UsageError(
+                f"parameter {name} of {workload} needs a value",
+                hint=f"as in {name}={known[name]}",
+            )
         params[name] = int(value) if value.isdecimal() else value
+        if isinstance(known[name], int) and not isinstance(params[name], int):
+            raise UsageError(
+                f"{word}: {name} of {workload} is a number, from 0",
+                hint=f"as in {name}={known[name]}",
+            )
     return params
 
 

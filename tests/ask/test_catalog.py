@@ -49,6 +49,24 @@ def test_select_keeps_the_order_and_drops_repetitions() -> None:
 
 
 @pytest.mark.parametrize(
+    ("word", "said", "hint"),
+    [
+        ("sheep=1", "unknown parameter of zombies: 'sheep=1'", "one of: zombies=30000"),
+        ("zombies", "parameter zombies of zombies needs a value", "zombies=30000"),
+        ("zombies=x", "zombies=x: zombies of zombies is a number", "zombies=30000"),
+        ("zombies=", "zombies=: zombies of zombies is a number", "zombies=30000"),
+        ("zombies=-1", "zombies=-1: zombies of zombies is a number", "zombies=30000"),
+    ],
+)
+def test_a_parameter_that_cannot_be_is_refused(word: str, said: str, hint: str) -> None:
+    freeze = catalog.feature("freeze")
+    assert catalog.read_params(freeze, "zombies", ["zombies=7"]) == {"zombies": 7}
+    with pytest.raises(UsageError, match=said) as error:
+        catalog.read_params(freeze, "zombies", [word])
+    assert hint in error.value.hint
+
+
+@pytest.mark.parametrize(
     ("old", "new", "field"),
     [
         ('name = "walk"', 'name = "run"', "name: "),
