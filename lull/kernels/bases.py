@@ -54,7 +54,7 @@ def load_base(name: str, root: Path | None = None) -> Base:
     if name not in names:
         raise UsageError(
             f"there is no base {name!r}; there is: {', '.join(names) or 'none'}",
-            hint=f"--base {names[-1]}" if names else "",
+            hint=f"--base {DEFAULT_BASE}" if DEFAULT_BASE in names else "",
         )
     path = _directory(root) / f"{name}.toml"
     base = read_toml(path, Base)

@@ -9,6 +9,7 @@ import typer
 
 from lull.command_group import command_group
 from lull.deb.cli import deb_command
+from lull.errors import UsageError
 from lull.host.progress import open_progress
 from lull.kernels import build as builder
 from lull.kernels import source
@@ -24,6 +25,7 @@ app.command("deb")(deb_command)
 
 @app.command()
 def fetch(
+    context: typer.Context,
     named: Annotated[
         str | None, typer.Argument(metavar="BASE", help="As --base.", hidden=True)
     ] = None,
@@ -33,6 +35,10 @@ def fetch(
     ] = False,
 ) -> None:
     """Download a base's sources into the cache."""
+    source_of_base = context.get_parameter_source("base")
+    asked = source_of_base is not None and source_of_base.name == "COMMANDLINE"
+    if named and asked and named != base:
+        raise UsageError(f"{named}, and --base {base}", hint="name one of them")
     with open_progress() as progress:
         got = source.fetch(load_base(named or base), Cache(), progress.update, refresh)
     print(f"{got.base}: {got.package_version} in {got.tree}")

@@ -39,6 +39,19 @@ def test_the_sources_of_a_base_are_fetched_as_it_is_built(words: list[str]) -> N
     assert isinstance(result.exception, UsageError) and "5.4" in str(result.exception)
 
 
+def test_a_base_is_not_named_twice_and_differently() -> None:
+    result = CliRunner().invoke(app, ["fetch", "6.12", "--base", "7.3"])
+    assert isinstance(result.exception, UsageError)
+    assert str(result.exception).startswith("6.12, and --base 7.3")
+
+
+def test_who_names_no_base_is_told_of_the_default() -> None:
+    """Not of the newest one, which was not asked for."""
+    result = CliRunner().invoke(app, ["build", "--base", "5.4", "--dry-run"])
+    assert isinstance(result.exception, UsageError)
+    assert result.exception.hint == "--base 6.12"
+
+
 def test_list_of_an_empty_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
