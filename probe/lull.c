@@ -205,7 +205,7 @@ int lull_check_wait(const char *feature, const char *name, uint64_t at_least)
 {
 	for (int ms = 0; lull_check(feature, name) < at_least; ms++) {
 		if (ms > CHECK_LIMIT_MS)
-			return fail(STATUS_FAILED, "check", "'%s' of %s never came to %llu", name,
+			return fail(STATUS_UNMET, "check", "'%s' of %s never came to %llu", name,
 				    feature, (unsigned long long)at_least);
 		if (check_interrupted() < 0)
 			return -1;

@@ -43,7 +43,7 @@ int lull_check_clear(const char *feature);
 int lull_check_read(const char *feature, uint64_t *escapes, char *last, unsigned int size);
 /* A value of it, 0 where it has none. */
 uint64_t lull_check(const char *feature, const char *name);
-/* Wait until it is that large; fails when it never is. */
+/* Wait until it is that large; where it never is, there is no verdict. */
 int lull_check_wait(const char *feature, const char *name, uint64_t at_least);
 
 #endif
