@@ -183,11 +183,14 @@ static void hold_is_over(struct hold *h)
 	cmpxchg(&h->who, current, NULL);
 }
 
-/* Once it was let go: while a freeze goes on, so long and so many of its rounds. */
+/*
+ * Once it was let go: while a freeze goes on, so long and so many of its rounds, but
+ * for no more than half of the time that the freezer has.
+ */
 static void dawdle(unsigned int ms)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(ms);
-	unsigned long limit = jiffies + msecs_to_jiffies(HOLD_LIMIT_MS);
+	unsigned long limit = jiffies + msecs_to_jiffies(freeze_timeout_msecs / 2);
 	int before = atomic_read(&rounds);
 
 	while (time_before(jiffies, end) ||
