@@ -20,6 +20,7 @@
 #include "util.h"
 
 pid_t race_victim = -1;
+unsigned int race_nap_ms = RACE_NAP_MS;
 struct cgroup race_cgroup;
 
 /* What a victim counts while it runs; shared with the probe. */
@@ -83,6 +84,7 @@ void race_teardown(void)
 {
 	cgroup_thaw(&race_cgroup);
 	race_end();
+	race_nap_ms = RACE_NAP_MS;
 }
 
 void race_at_once(void)
@@ -118,7 +120,7 @@ void race_busily(void)
 /* Sleeps in a state that is frozen in place, and wakes often. */
 void race_in_naps(void)
 {
-	struct timespec nap = { .tv_nsec = 50000000 };
+	struct timespec nap = timespec_of(race_nap_ms * 1000000ull);
 
 	for (;;) {
 		nanosleep(&nap, NULL);
@@ -183,6 +185,16 @@ int race_in_time(const char *name)
 {
 	return lull_check("freeze", "overdue") ?
 	       fail(STATUS_UNMET, name, "who was held was not let go in time") : 0;
+}
+
+bool race_still_held(void)
+{
+	return lull_check("freeze", "exit_held");
+}
+
+int race_no_time(const char *name)
+{
+	return fail(STATUS_UNMET, name, "the first round took all of the time");
 }
 
 int race_verdict(const struct job_case *c, const char *name, const char *mode, uint64_t got)

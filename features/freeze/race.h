@@ -49,6 +49,9 @@ void race_at_once(void);
 void race_by_thread(void);
 void race_busily(void);
 void race_in_naps(void);
+/* How long each of the naps is of who starts to take them from now on. */
+#define RACE_NAP_MS 50
+extern unsigned int race_nap_ms;
 /* Longer than whatever a host delays. */
 #define RACE_LIMIT_MS 30000
 /* Does a victim that is busy, or naps, come any further within that time? */
@@ -71,7 +74,11 @@ int race_hold(const struct job_case *c, const char *where);
 
 /* No verdict where somebody was held for longer than a freezer can wait: 0, or -1. */
 int race_in_time(const char *name);
-/* The same, then whether what was expected was seen. */
+/* Who exits was held until the freezer's first round is over: was it not, when it gave up? */
+bool race_still_held(void);
+/* Then that is no verdict: -1. */
+int race_no_time(const char *name);
+/* Whether who was held was let go in time, then whether what was expected was seen. */
 int race_verdict(const struct job_case *c, const char *name, const char *mode, uint64_t got);
 
 extern const struct workload_param race_params[];
