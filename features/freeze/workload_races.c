@@ -178,7 +178,10 @@ static int fz9_try(const struct job_case *c, struct sample *s, void (*body)(void
 	if (thaw_between && !lull_check("freeze", "thawed_between"))
 		return fail(STATUS_UNMET, "FZ9", "nobody was thawed: the test tested nothing");
 	/* A thaw behind the cgroup's back is none of the task's doing. */
-	got->stayed = thaw_between || !race_moves(200);
+	got->stayed = thaw_between || !race_moves(4 * race_nap_ms);
+	/* Who was on its way to the refrigerator has come there. */
+	if (!job_number(c, "expect"))
+		got->in_place &= task_sleeps(race_victim) == sleeps;
 	if (cgroup_set(&race_cgroup, "freezer.state", "THAWED") < 0)
 		return -1;
 	got->went = race_moves(RACE_LIMIT_MS);
@@ -193,13 +196,16 @@ static int fz9_one(const struct job_case *c, const char *mode, struct sample *s,
 	/* Only who was frozen in place can go on without noticing. */
 	bool escapes = job_number(c, "expect") && naps && !thaw_between;
 	struct fz9 got = { .stayed = true, .went = true };
-	/* One that happens to be awake is signalled, and is not. */
+	/* One that happens to be awake is signalled, and is not: naps become longer. */
 	int tries = naps ? 6 : 1;
 
+	race_nap_ms = RACE_NAP_MS;
 	for (; tries && got.stayed && got.went && (escapes || !got.in_place); tries--) {
 		if (fz9_try(c, s, body, thaw_between, &got) < 0)
 			return -1;
+		race_nap_ms *= 2;
 	}
+	race_nap_ms = RACE_NAP_MS;
 	/* Nor did it show, where it is to: who lacks a safeguard may have been lucky. */
 	if (naps && got.stayed && got.went && (escapes || !got.in_place))
 		return fail(STATUS_UNMET, "FZ9", "%s: nobody was frozen in place, or moved", mode);
