@@ -311,9 +311,12 @@ static void remove_tree(void)
 	if (!tree)
 		return;
 	tree_move_back(tree);
-	for (int i = tree->nr - 1; i >= 0; i--)
+	for (int i = tree->nr - 1; i >= 0; i--) {
 		if (tree->nodes[i].device)
 			device_unregister(&tree->nodes[i].device->dev);
+		/* Thousands take a slow machine longer than a watchdog waits. */
+		cond_resched();
+	}
 	tree_free(tree);
 	tree = NULL;
 	tree_nr_events = 0;
@@ -340,6 +343,7 @@ static int make_tree(char *text)
 			scnprintf(tree_error.text, sizeof(tree_error.text),
 				  "device %s: cannot be added: error %d",
 				  tree->nodes[i].name, ret);
+		cond_resched();
 	}
 	if (ret)
 		remove_tree();
