@@ -63,6 +63,10 @@ WAYS: Mapping[str, str] = {
         r"panic: .*([Ww]atchdog|softdog|DPM|hung_task)|hung task: "
         r"|WARNING: .*dpm_watchdog|BUG: .*workqueue lockup|RCU stall: |soft lockup: "
     ),
+    # All sleep, and nobody will wake them: who spins is another's fault.
+    "blocked": (
+        r"panic: .*([Ww]atchdog|softdog|DPM)|hung task: |WARNING: .*dpm_watchdog"
+    ),
     "hung": r"hung task: ",
 }
 

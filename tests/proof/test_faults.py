@@ -180,6 +180,9 @@ def test_what_a_guest_says_after_the_kernel_told_of_the_fault_may_come_of_it() -
         ("hang", "BUG: workqueue lockup - pool cpus=0 node=0 flags=0x0 nice=0 stuck!"),
         ("memory", "WARNING: CPU: 1 PID: 9 at kernel/workqueue.c:2329 __queue+0x1/2"),
         ("hang", "INFO: task init:1 blocked for more than 120 seconds."),
+        ("blocked", "Kernel panic - not syncing: Software Watchdog Timer expired"),
+        ("blocked", "Kernel panic - not syncing: softdog: Initiating panic"),
+        ("blocked", "INFO: task init:1 blocked for more than 120 seconds."),
     ],
 )
 def test_a_way_knows_its_reports(way: str, line: str) -> None:
@@ -205,6 +208,20 @@ def test_a_slow_host_is_none_of_them(way: str, line: str) -> None:
     wanted = Result.NONE if hangs else Result.FAIL
     assert judge(broken(kernel=[way]), panic(line)).result is wanted
     assert judge(INTACT, panic(line)).result is Result.FAIL
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "rcu: INFO: rcu_sched self-detected stall on CPU",
+        "watchdog: BUG: soft lockup - CPU#1 stuck for 134s! [init:1]",
+        "BUG: workqueue lockup - pool cpus=0 node=0 flags=0x0 nice=0 stuck for 120s!",
+    ],
+)
+def test_where_all_sleep_nobody_spins(line: str) -> None:
+    """A slow host's kernel says that of what takes long before anything is missing."""
+    assert judge(broken(kernel=["blocked"]), panic(line)).result is Result.NONE
+    assert judge(broken(kernel=["hang"]), panic(line)).result is Result.PASS
 
 
 def test_every_way_is_an_expression() -> None:
