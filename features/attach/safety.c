@@ -40,11 +40,17 @@ int safety_start(const struct job_case *c)
 {
 	if (groups_start(c) < 0 || inject_case(c) < 0)
 		return -1;
-	in_vain = 0;
 	if (!job_number(c, "switchers"))
 		return 0;
 	switcher = safety_fork(switch_all_the_time);
 	return switcher < 0 ? -1 : 0;
+}
+
+int safety_round(const struct job_case *c)
+{
+	in_vain = 0;
+	return inject_pauses(c) ? inject_number("attach", "pause_us", job_number(c, "pause_us")) :
+				  0;
 }
 
 int safety_in_vain(const struct job_case *c, uint64_t n)

@@ -99,7 +99,7 @@ static int execs_round(const struct job_case *c, const char *mode, struct sample
 	if (lull_stats_clear("attach") < 0)
 		return -1;
 	process = safety_fork(exec_again);
-	if (process < 0 || unrest_start(c) < 0)
+	if (process < 0 || safety_round(c) < 0 || unrest_start(c) < 0)
 		return -1;
 	sleep_ms(20);
 	for (i = 0; unrest_goes_on(i, moves, met) && !error && check_interrupted() == 0; i++) {

@@ -109,7 +109,7 @@ static int reaped_round(const struct job_case *c, const char *mode, struct sampl
 		return -1;
 	memset(shared, 0, sizeof(*shared));
 	parent = safety_fork(parent_main);
-	if (parent < 0 || unrest_start(c) < 0)
+	if (parent < 0 || safety_round(c) < 0 || unrest_start(c) < 0)
 		return -1;
 	for (i = 0; unrest_goes_on(i, writes, is_met) && check_interrupted() == 0; i++) {
 		int error;
