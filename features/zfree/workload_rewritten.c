@@ -83,6 +83,15 @@ static unsigned int wrong_slots(int fd, unsigned int behind)
 	return wrong;
 }
 
+/* Is the page there as it was first? */
+static bool is_small(int fd)
+{
+	static struct slot_page first;
+
+	slot_fill(&first, 0, SMALL);
+	return slot_read(fd, &scene->other, 0) && !memcmp(&scene->other, &first, sizeof(first));
+}
+
 static int try_once(const struct job_case *c, int fd)
 {
 	pid_t pid = crew_fork(NULL);
@@ -106,6 +115,9 @@ static int try_once(const struct job_case *c, int fd)
 	if (behind < ENOUGH || scene->failed)
 		return fail(STATUS_UNMET, "rewritten", "the page was not another in time");
 	wrong = wrong_slots(fd, behind);
+	/* Who compresses it may be kept from going on, and others come to write meanwhile. */
+	if (!wrong && is_small(fd))
+		return fail(STATUS_UNMET, "rewritten", "the page was compressed before that");
 	snprintf(text, sizeof(text), "%u of %u pages behind it are wrong", wrong, behind);
 	return report_check(c, "ZS9", !wrong, text);
 }
