@@ -11,7 +11,7 @@ dpm_suspend() and dpm_resume() in drivers/base/power/main.c of 6.12.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from heapq import heappop, heappush
 from itertools import count
@@ -186,8 +186,16 @@ def _starts(tree: Tree, phase: Phase, rules: Rules) -> dict[str, tuple[str, ...]
         case Rules.STOCK:
             return {device.name: () for device in tree.devices}
         case Rules.PARENTS:
-            bare = Tree(tuple(replace(d, suppliers=()) for d in tree.devices))
-            return _reverse(waits_for(bare, phase))
+            parent = {d.name: d.parent for d in tree.devices}
+            needs = {
+                name: tuple(
+                    o
+                    for o in others
+                    if (parent[o] == name if phase.down else parent[name] == o)
+                )
+                for name, others in waits_for(tree, phase).items()
+            }
+            return _reverse(needs)
         case Rules.LINKS | Rules.LULL:
             return _reverse(waits_for(tree, phase))
 

@@ -112,6 +112,19 @@ def test_going_up_the_walk_passes_by_who_was_left_alone(rules: Rules) -> None:
     assert found["s"] == (1000, 1000) and found["b"] == (1000, 1003)
 
 
+def test_who_has_a_consumer_is_not_left_alone_in_parents() -> None:
+    text = """
+device p async resume=1000
+device w resume=5000
+device d async direct parent=p
+device c async supplier=d resume=5
+"""
+    costs = Costs(start_us=3, wake_us=7)
+    found = times(schedule(tree(text), RESUME, Rules.PARENTS, costs=costs))
+    assert found["p"] == (3, 1003) and found["d"] == (1006, 1006)
+    assert found["c"] == (1013, 1018)
+
+
 def test_a_laptop_resumes_on_6_1_as_it_was_measured() -> None:
     """611 ms on insn (features/devices/README.md, On 6.1)."""
     laptop = load(repo_root() / "features/devices/trees/laptop.tree")
