@@ -85,7 +85,7 @@ static int outlast(uint64_t took_us, uint64_t last_us)
 
 	if (us > LIMIT_MAX_US)
 		us = LIMIT_MAX_US;
-	if (us < 2 * took_us + last_us)
+	if (us < 3 * took_us + last_us)
 		return fail(STATUS_UNMET, "blocked",
 			    "a cycle takes too long to be told from one that hangs");
 	return watchdog_outlast(us * 1000);
@@ -105,7 +105,7 @@ static int blocked_setup(const struct job_case *c)
 		return -1;
 	/*
 	 * When the last ends all are to wait who would wait before those that they wait
-	 * for: it is as long as what the cycle took beside it at least.
+	 * for: it is as long as what the cycle took beside it, or a minute.
 	 */
 	if (took_us > 2 * last_us) {
 		last_us = took_us - last_us;
@@ -151,7 +151,7 @@ static const struct workload_param blocked_params[] = {
 	{ "hop", "0" },
 	/*
 	 * For how long the walk does not come. On a slow host workers take longer: where a
-	 * safeguard is missing it is as long as a cycle at least.
+	 * safeguard is missing it is as long as theirs, or a minute.
 	 */
 	{ "last_us", "1000000" },
 	/* Seconds for each mode, or more on a slow host, then a panic; 0: none. */
