@@ -27,8 +27,6 @@
 #define MANY (TASKS * 3 / 4)
 /* The event: not before the freezer's sleeps are the longer ones. */
 #define WAKEUP_AT 40
-/* How much slower they may come where the freezer's first round takes all of its time. */
-#define SLOWEST 64
 /* How long a slow machine may take to fill the queue. */
 #define QUEUE_S 540
 #define SAYS_SO_S 30
@@ -169,44 +167,51 @@ static int verdict(const struct job_case *c, const char *mode, const char *what,
 			      TASKS);
 }
 
-static int try_event(const struct job_case *c, const char *mode)
+/* What is to end a freeze, in one where nothing is slow; where all is, it takes longer. */
+struct end {
+	const char *what;
+	uint64_t wakeup_at;
+	unsigned int limit_ms, slowest;
+};
+
+static int try_once(const struct job_case *c, const char *mode, const struct end *end,
+		    unsigned int slow, bool last)
 {
 	struct attempt a;
 	uint64_t gone;
-	int began = freeze_once(c, WAKEUP_AT, TASK_US, FREEZER_TIMEOUT_DEFAULT, &a, &gone);
+	char limit[24];
+	int began;
 
+	snprintf(limit, sizeof(limit), "%u", end->limit_ms * slow);
+	began = freeze_once(c, end->wakeup_at, TASK_US * slow,
+			    end->limit_ms ? limit : FREEZER_TIMEOUT_DEFAULT, &a, &gone);
 	if (began < 0)
 		return -1;
-	if (!began)
-		return race_no_time("FZ13");
-	return verdict(c, mode, "a wakeup event", &a, gone);
+	/* They may have been too fast for a freezer that stood still for a moment. */
+	if (!began || (!was_seen(&a, gone) && !last))
+		return 0;
+	return verdict(c, mode, end->what, &a, gone) < 0 ? -1 : 1;
 }
 
 /* Where the machine is slow all takes longer: the limit, and as much who comes. */
-static int try_time(const struct job_case *c, const char *mode)
+static int try_end(const struct job_case *c, const char *mode, const struct end *end)
 {
 	bool broken = strcmp(job_param(c, "disable"), INJECT_NONE);
+	int ret = 0;
 
-	for (unsigned int slow = 1; slow <= SLOWEST; slow *= 4) {
-		struct attempt a;
-		uint64_t gone;
-		char limit[24];
-		int began;
-
-		snprintf(limit, sizeof(limit), "%u", LIMIT_TASKS * TASK_US * slow / 1000);
-		began = freeze_once(c, 0, TASK_US * slow, limit, &a, &gone);
-		if (began < 0)
-			return -1;
-		/* They may have been too fast for a freezer that stood still for a moment. */
-		if (began && (broken || was_seen(&a, gone) || slow == SLOWEST))
-			return verdict(c, mode, "the time is over", &a, gone);
-	}
-	return race_no_time("FZ13");
+	/* Who does not look sees neither, however long there is. */
+	for (unsigned int slow = broken ? end->slowest : 1; !ret && slow <= end->slowest; slow *= 4)
+		ret = try_once(c, mode, end, slow, slow == end->slowest);
+	return ret ? (ret < 0 ? -1 : 0) : race_no_time("FZ13");
 }
 
 static int arriving_round(const struct job_case *c, const char *mode, struct sample *s)
 {
-	if (try_event(c, mode) < 0 || try_time(c, mode) < 0)
+	/* In both less than the freezer's own 20 s. */
+	static const struct end wakeup = { "a wakeup event", WAKEUP_AT, 0, 16 };
+	static const struct end time = { "the time is over", 0, LIMIT_TASKS * TASK_US / 1000, 64 };
+
+	if (try_end(c, mode, &wakeup) < 0 || try_end(c, mode, &time) < 0)
 		return -1;
 	/* Nothing was left behind. */
 	inject_number("freeze", "exit_queue_us", 0);
