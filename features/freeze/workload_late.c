@@ -52,9 +52,11 @@ static int exec_setup(const struct job_case *c)
 	return race_setup(c) < 0 ? -1 : helper_install();
 }
 
+#define FILES(_where) _where "_hold", DEBUGFS "inject/" _where "_hold", _where "_held"
+
 /* Who is held where, until when, and what begins it. */
 struct late {
-	const char *hold, *held;
+	const char *hold, *file, *held;
 	unsigned int until;
 	int (*begin)(void);
 };
@@ -66,7 +68,9 @@ static int freeze_with(const struct job_case *c, const struct late *late, unsign
 	    inject_number("freeze", late->hold, late->until) < 0 || late->begin() < 0 ||
 	    lull_check_wait("freeze", late->held, 1) < 0 || freezer_cycle(s, false) < 0)
 		return -1;
-	/* It was let go, and may be slow to notice: the next one is to be held in its turn. */
+	if (read_number(late->file, LET_GO) != LET_GO)
+		return fail(STATUS_FAILED, late->held, "who was held was never let go");
+	/* It was, and may be slow to notice: the next one is to be held in its turn. */
 	race_wait_none(late->held);
 	race_end();
 	return 0;
@@ -105,7 +109,7 @@ static int call_helper(void)
 /* A helper that nobody waits for, which is a child of kthreadd. */
 static int exec_frozen_round(const struct job_case *c, const char *mode, struct sample *s)
 {
-	static const struct late late = { "exec_hold", "exec_held", UNTIL_FROZEN, call_helper };
+	static const struct late late = { FILES("exec"), UNTIL_FROZEN, call_helper };
 
 	if (freeze_until(c, &late, mode, s, escapes(c) ?: "loaded") < 0)
 		return -1;
@@ -127,7 +131,7 @@ static int start_exec(void)
 /* One that is not, so that the kernel phase does not come across it. */
 static int exec_between_round(const struct job_case *c, const char *mode, struct sample *s)
 {
-	static const struct late late = { "exec_hold", "exec_held", UNTIL_BETWEEN, start_exec };
+	static const struct late late = { FILES("exec"), UNTIL_BETWEEN, start_exec };
 
 	return freeze_until(c, &late, mode, s, escapes(c));
 }
@@ -150,7 +154,7 @@ static int start_fork(void)
 
 static int fork_between_round(const struct job_case *c, const char *mode, struct sample *s)
 {
-	static const struct late late = { "fork_hold", "fork_held", UNTIL_BETWEEN, start_fork };
+	static const struct late late = { FILES("fork"), UNTIL_BETWEEN, start_fork };
 
 	return freeze_until(c, &late, mode, s, escapes(c));
 }
