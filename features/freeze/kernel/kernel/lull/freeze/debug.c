@@ -185,12 +185,12 @@ static void hold_is_over(struct hold *h)
 
 /*
  * Once it was let go: while a freeze goes on, so long and so many of its rounds, but
- * for no more than half of the time that the freezer has.
+ * for no more than a quarter of the time that the freezer has: it may be late already.
  */
 static void dawdle(unsigned int ms)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(ms);
-	unsigned long limit = jiffies + msecs_to_jiffies(freeze_timeout_msecs / 2);
+	unsigned long limit = jiffies + msecs_to_jiffies(freeze_timeout_msecs / 4);
 	int before = atomic_read(&rounds);
 
 	while (time_before(jiffies, end) ||
