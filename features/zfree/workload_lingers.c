@@ -137,7 +137,7 @@ static int try_once(const struct job_case *c, int fd, const char *mode, bool *fo
 	/* By then the last group may be on its way. */
 	uint64_t in_time_us = (BYTES / PAGE_BYTES / GROUP_SLOTS - 1) * job_number(c, "pause_us");
 	uint64_t switch_ns = 0, go;
-	bool late, last_only = false;
+	bool late, all, last_only = false;
 	off_t slot, last;
 
 	owner = crew_fork(NULL);
@@ -163,8 +163,11 @@ static int try_once(const struct job_case *c, int fd, const char *mode, bool *fo
 	while (!shared->gone && check_interrupted() >= 0)
 		sleep_ms(READY_STEP_MS);
 	write_file(SWITCH, mode);
-	if (last_only && lull_stat("zfree", "slots") == BYTES / PAGE_BYTES)
+	/* All were freed in ranges: nobody began one when the mode was another. */
+	all = lull_stat("zfree", "slots") == BYTES / PAGE_BYTES;
+	if (last_only && all)
 		*found = true;
+	late |= all;
 	if (slot >= ROOM || (late && !*found) || !lull_stat("zfree", "ranges"))
 		return fail(STATUS_UNMET, "lingers", "%s",
 			    slot >= ROOM ? "no slot has a page" :

@@ -83,13 +83,13 @@ static unsigned int wrong_slots(int fd, unsigned int behind)
 	return wrong;
 }
 
-/* Is the page there as it was first? */
-static bool is_small(int fd)
+/* Is the page there as it was made anew? */
+static bool is_large(int fd)
 {
-	static struct slot_page first;
+	static struct slot_page large;
 
-	slot_fill(&first, 0, SMALL);
-	return slot_read(fd, &scene->other, 0) && !memcmp(&scene->other, &first, sizeof(first));
+	slot_fill(&large, 0, SLOT_WORDS);
+	return slot_read(fd, &scene->other, 0) && !memcmp(&scene->other, &large, sizeof(large));
 }
 
 static int try_once(const struct job_case *c, int fd)
@@ -97,6 +97,7 @@ static int try_once(const struct job_case *c, int fd)
 	pid_t pid = crew_fork(NULL);
 	unsigned int behind, wrong;
 	char text[120];
+	bool wrote;
 
 	if (pid < 0)
 		return -1;
@@ -109,15 +110,15 @@ static int try_once(const struct job_case *c, int fd)
 	slot_fill(&scene->page, 0, SMALL);
 	scene->drained = lull_stat("zfree", "drained");
 	scene->go = true;
-	slot_write(fd, &scene->page, 0);
+	wrote = slot_write(fd, &scene->page, 0);
 	behind = scene->behind;
 	crew_end(&pid);
 	if (behind < ENOUGH || scene->failed)
 		return fail(STATUS_UNMET, "rewritten", "the page was not another in time");
 	wrong = wrong_slots(fd, behind);
 	/* Who compresses it may be kept from going on, and others come to write meanwhile. */
-	if (!wrong && is_small(fd))
-		return fail(STATUS_UNMET, "rewritten", "the page was compressed before that");
+	if (!wrong && !(wrote && is_large(fd)))
+		return fail(STATUS_UNMET, "rewritten", "the page was not compressed as another");
 	snprintf(text, sizeof(text), "%u of %u pages behind it are wrong", wrong, behind);
 	return report_check(c, "ZS9", !wrong, text);
 }
