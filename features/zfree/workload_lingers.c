@@ -38,7 +38,8 @@ static struct zram zram = ZRAM_NONE;
 static pid_t owner;
 static char *page;
 static volatile struct shared {
-	bool out, go, gone, stuck;
+	bool out, go, stuck;
+	uint64_t gone_ns;
 } *shared;
 
 static int lingers_setup(const struct job_case *c)
@@ -76,7 +77,7 @@ static void owner_main(void)
 	while (!shared->go)
 		sleep_ms(READY_STEP_MS);
 	pages_unmap(&pages);
-	shared->gone = true;
+	shared->gone_ns = now_ns();
 	for (;;)
 		pause();
 }
@@ -110,15 +111,11 @@ static off_t last_slot(int fd, off_t first)
 
 /*
  * Is one left? Of the first group that is what there is to see. On a slow host the mode
- * is another so late that it has gone, and only the last is left, which says the same
- * where all were freed in ranges: nobody may begin one any more.
+ * is another so late that it has gone, and only the last is left.
  */
-static bool is_left(int fd, off_t first, off_t last, bool *last_only)
+static bool is_left(int fd, off_t first, off_t last)
 {
-	if (has_page(fd, first))
-		return true;
-	*last_only = has_page(fd, last);
-	return false;
+	return has_page(fd, first) || has_page(fd, last);
 }
 
 /* How long it takes, while nobody frees, until the mode is another. */
@@ -132,12 +129,25 @@ static int measure_switch(const char *mode, uint64_t *ns)
 	return 0;
 }
 
-static int try_once(const struct job_case *c, int fd, const char *mode, bool *found)
+/*
+ * All have to be freed in one range, or one that is left may be of another, which was not
+ * begun; and where none was left, that one has to end when the mode is another.
+ */
+static int was_tried(off_t slot, bool found, uint64_t other_ns)
 {
-	/* By then the last group may be on its way. */
-	uint64_t in_time_us = (BYTES / PAGE_BYTES / GROUP_SLOTS - 1) * job_number(c, "pause_us");
-	uint64_t switch_ns = 0, go;
-	bool late, all, last_only = false;
+	const char *what = slot >= ROOM ? "no slot has a page" :
+			   lull_stat("zfree", "ranges") != 1 ||
+			   lull_stat("zfree", "slots") != BYTES / PAGE_BYTES ?
+				"the slots were not freed in one range" :
+			   !found && shared->gone_ns < other_ns ?
+				"the memory was gone before the mode changed" : NULL;
+
+	return what ? fail(STATUS_UNMET, "lingers", "%s", what) : check_interrupted();
+}
+
+static int try_once(int fd, const char *mode, bool *found)
+{
+	uint64_t switch_ns = 0, begin;
 	off_t slot, last;
 
 	owner = crew_fork(NULL);
@@ -153,27 +163,16 @@ static int try_once(const struct job_case *c, int fd, const char *mode, bool *fo
 	last = slot < ROOM ? last_slot(fd, slot) : slot;
 	if (measure_switch(mode, &switch_ns) < 0 || lull_stats_clear("zfree") < 0)
 		return -1;
-	go = now_ns();
 	shared->go = true;
 	sleep_ms(BEGUN_MS);
-	late = shared->gone || now_ns() - go + switch_ns > in_time_us * 1000;
+	begin = now_ns();
 	if (write_file(SWITCH, "stock") < 0)
 		return fail(STATUS_FAILED, SWITCH, "%s", strerror(errno));
-	*found = is_left(fd, slot, last, &last_only);
-	while (!shared->gone && check_interrupted() >= 0)
+	*found = is_left(fd, slot, last);
+	while (!shared->gone_ns && check_interrupted() >= 0)
 		sleep_ms(READY_STEP_MS);
 	write_file(SWITCH, mode);
-	/* All were freed in ranges: nobody began one when the mode was another. */
-	all = lull_stat("zfree", "slots") == BYTES / PAGE_BYTES;
-	if (last_only && all)
-		*found = true;
-	late |= all;
-	if (slot >= ROOM || (late && !*found) || !lull_stat("zfree", "ranges"))
-		return fail(STATUS_UNMET, "lingers", "%s",
-			    slot >= ROOM ? "no slot has a page" :
-			    late ? "the memory was gone before the mode changed, or nearly so" :
-				   "the mode changed before slots were freed");
-	return check_interrupted();
+	return was_tried(slot, *found, begin + switch_ns);
 }
 
 static int lingers_round(const struct job_case *c, const char *mode, struct sample *s)
@@ -191,7 +190,7 @@ static int lingers_round(const struct job_case *c, const char *mode, struct samp
 	fd = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
 	if (fd < 0)
 		return fail(STATUS_FAILED, path, "%s", strerror(errno));
-	ret = try_once(c, fd, mode, &found);
+	ret = try_once(fd, mode, &found);
 	close(fd);
 	crew_end(&owner);
 	zram_stop(&zram);
