@@ -24,12 +24,13 @@ int safety_start(const struct job_case *c);
 /* What unrest_start() began ends, too. */
 void safety_stop(void);
 
+/* At the begin of a round: a write is held up as long as the case says. */
+int safety_round(const struct job_case *c);
 /*
- * At the begin of a round, and to be told of each try in vain to meet others while a write is held up: after `n` of
+ * To be told of each try in vain to meet others while a write is held up: after `n` of
  * them it is for twice as long, since on a slow host they take longer. Fails as
  * inject_number() does.
  */
-int safety_round(const struct job_case *c);
 int safety_in_vain(const struct job_case *c, uint64_t n);
 
 /* A child of the probe that runs fn, called as the waits want it, or fail(). */

@@ -41,8 +41,8 @@
 #define LOITER_MS 300
 
 /*
- * How many rounds of the freezer either takes at least: one that does not wait for
- * it has come to its end before, on a slow machine as well.
+ * How many rounds of the freezer either takes at least, while it has time: one that does
+ * not wait for it has come to its end before, on a slow machine as well.
  */
 #define LONG_ROUNDS 40
 
