@@ -154,20 +154,6 @@ static int freeze_once(const struct job_case *c, uint64_t wakeup_at, unsigned in
 	return !held;
 }
 
-static bool was_seen(const struct attempt *a, uint64_t gone)
-{
-	return a->err == EBUSY && gone < MANY;
-}
-
-static int verdict(const struct job_case *c, const char *mode, const char *what,
-		   const struct attempt *a, uint64_t gone)
-{
-	return inject_verdict(c, "FZ13", mode, was_seen(a, gone),
-			      ", %s: %s when %llu of %d had come to rest one by one", what,
-			      a->err ? "given up" : "not given up", (unsigned long long)gone,
-			      TASKS);
-}
-
 /* What is to end a freeze, in one where nothing is slow; where all is, it takes longer. */
 struct end {
 	const char *what;
@@ -175,49 +161,73 @@ struct end {
 	unsigned int slowest;
 	/* Where stock has seen it. */
 	unsigned int stock;
+	/* Whether one that began to wait has not seen it in this round. */
+	bool missed;
 };
 
-static int try_once(const struct job_case *c, const char *mode, struct end *end,
-		    unsigned int slow, bool last)
+/* The kernel says "aborted" of what ended by an event, and "failed" of all else. */
+static bool was_seen(const struct end *end, const struct attempt *a, uint64_t gone)
 {
-	struct attempt a;
-	uint64_t gone;
-	char limit[24];
-	int began;
+	return a->err == EBUSY && gone < MANY && race_log_has(a, "aborted") == !!end->wakeup_at;
+}
 
-	/* Not by the limit where it is to be by the event. */
-	snprintf(limit, sizeof(limit), "%u",
-		 end->wakeup_at ? WAKEUP_LIMIT_MS : LIMIT_TASKS * TASK_US / 1000 * slow);
-	began = freeze_once(c, end->wakeup_at, TASK_US * slow, limit, &a, &gone);
-	if (began < 0)
-		return -1;
+static int verdict(const struct job_case *c, const char *mode, const struct end *end,
+		   const struct attempt *a, uint64_t gone)
+{
+	return inject_verdict(c, "FZ13", mode, was_seen(end, a, gone),
+			      ", %s: %s when %llu of %d had come to rest one by one", end->what,
+			      a->err ? "given up" : "not given up", (unsigned long long)gone,
+			      TASKS);
+}
+
+/* With the slowest: 1, or an error. Else 0 where there is to be another try. */
+static int judge(const struct job_case *c, const char *mode, struct end *end,
+		 unsigned int slow, const struct attempt *a, uint64_t gone)
+{
+	bool seen = was_seen(end, a, gone), stock = !strcmp(mode, "stock");
+
 	/* They may have been too fast for a freezer that stood still for a moment. */
-	if (!began || (!was_seen(&a, gone) && !last))
+	if (!seen && slow < end->slowest) {
+		end->missed = true;
 		return 0;
-	if (!strcmp(mode, "stock"))
+	}
+	if (stock && !seen)
+		return fail(STATUS_UNMET, "FZ13", "stock has not seen it in time");
+	if (stock)
 		end->stock = slow;
 	/* Is the machine so slow, or who looks? */
-	else if (was_seen(&a, gone) && slow > end->stock)
+	else if (seen && end->missed && slow > end->stock)
 		return fail(STATUS_UNMET, "FZ13", "%s: seen later than by stock", mode);
-	return verdict(c, mode, end->what, &a, gone) < 0 ? -1 : 1;
+	return verdict(c, mode, end, a, gone) < 0 ? -1 : 1;
 }
 
 /* Where the machine is slow all takes longer: the limit, and as much who comes. */
 static int try_end(const struct job_case *c, const char *mode, struct end *end)
 {
+	/* Who does not look sees neither, however long there is. */
 	bool broken = strcmp(job_param(c, "disable"), INJECT_NONE);
 	int ret = 0;
 
-	/* Who does not look sees neither, however long there is. */
-	for (unsigned int slow = broken ? end->slowest : 1; !ret && slow <= end->slowest; slow *= 4)
-		ret = try_once(c, mode, end, slow, slow == end->slowest);
+	end->missed = false;
+	for (unsigned int slow = broken ? end->slowest : 1; !ret && slow <= end->slowest; slow *= 4) {
+		struct attempt a;
+		uint64_t gone;
+		char limit[24];
+
+		/* Not by the limit where it is to be by the event. */
+		snprintf(limit, sizeof(limit), "%u",
+			 end->wakeup_at ? WAKEUP_LIMIT_MS : LIMIT_TASKS * TASK_US / 1000 * slow);
+		ret = freeze_once(c, end->wakeup_at, TASK_US * slow, limit, &a, &gone);
+		if (ret > 0)
+			ret = judge(c, mode, end, slow, &a, gone);
+	}
 	return ret ? (ret < 0 ? -1 : 0) : race_no_time("FZ13");
 }
 
 static int arriving_round(const struct job_case *c, const char *mode, struct sample *s)
 {
-	static struct end wakeup = { "a wakeup event", WAKEUP_AT, 16, 16 };
-	static struct end time = { "the time is over", 0, 64, 64 };
+	static struct end wakeup = { "a wakeup event", WAKEUP_AT, 16, 16, false };
+	static struct end time = { "the time is over", 0, 64, 64, false };
 
 	if (try_end(c, mode, &wakeup) < 0 || try_end(c, mode, &time) < 0)
 		return -1;
