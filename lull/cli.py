@@ -41,6 +41,7 @@ from lull.model import Clock, Feature
 from lull.page.cli import report_command
 from lull.page.command import make_page
 from lull.proof.cli import proofs_command, soak_command
+from lull.real.catalog import refuse_real
 from lull.real.cli import measure_command, scenarios_command, stress_command
 from lull.report import ablation, ktap
 from lull.report.answer import answer
@@ -124,6 +125,7 @@ def run_command(
     ] = False,
 ) -> None:
     """Build what is missing, boot, measure, print the answer."""
+    refuse_real(features or ())
     bases = [load_base(name) for name in dict.fromkeys(base or [DEFAULT_BASE])]
     if ablate and mode:
         raise UsageError("--ablate has modes of its own", hint="leave --mode out")
@@ -321,6 +323,7 @@ def list_command(
     """Show what can be measured: features, modes, workloads, bases."""
     bases = [load_base(name) for name in ([base] if base else base_names())]
     if features:
+        refuse_real(features)
         print("\n".join(details(feature, bases) for feature in select(features)))
     else:
         print(overview(select(()), bases))
@@ -347,6 +350,7 @@ def profile_command(
     ] = None,
 ) -> None:
     """Count instructions by kernel function while a workload runs."""
+    refuse_real([feature])
     asked = [mode] if vs is None else [mode, vs]
     (chosen,) = select_on(load_base(base), [feature], asked)
     request = ProfileRequest(

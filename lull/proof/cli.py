@@ -55,9 +55,10 @@ def soak_command(
 def _soakable_on(base: str, features: Iterable[str]) -> tuple[Trial, ...]:
     """What can be soaked on a base; UsageError for a feature that is not on it."""
     record, names = load_base(base), tuple(features)
+    of_names = of_features(trials(), names)
     if names:
         select_on(record, names)
-    found = soakable(of_features(trials(), names))
+    found = soakable(of_names)
     return tuple(
         narrowed(trial, record)
         for trial in found

@@ -23,6 +23,12 @@ from lull.model import Feature, Headline, Record
 FILE, GUEST = "scenario.toml", "guest.toml"
 SCRIPT = "scenario.sh"  #: its part that runs in the guest
 MEASURE = "guest measure"  #: the command that measures them
+#: What boots a scenario, by the file that its room has.
+_COMMANDS = {
+    FILE: f"lull {MEASURE} {{}}",
+    "stress.toml": "lull guest stress",
+    "feature.toml": "lull run {}",
+}
 
 
 class Felt(Headline):
@@ -75,11 +81,28 @@ def select(names: Iterable[str], root: Path | None = None) -> tuple[Scenario, ..
     wanted = tuple(dict.fromkeys(names)) or tuple(known)
     for name in wanted:
         if name not in known:
+            there = f"of real programs there is: {', '.join(known) or 'none'}"
             raise UsageError(
-                f"unknown scenario: {name!r}",
-                hint=f"of real programs there is: {', '.join(known) or 'none'}",
+                f"unknown scenario: {name!r}", hint=booted_by(name, root) or there
             )
     return tuple(known[name] for name in wanted)
+
+
+def booted_by(name: str, root: Path | None = None) -> str:
+    """The command for the scenario of that name; empty where there is none."""
+    if not catalog.NAME.fullmatch(name):
+        return ""
+    room = (root or repo_root()) / "scenarios" / name
+    found = (text for file, text in _COMMANDS.items() if (room / file).is_file())
+    return next(found, "").format(name)
+
+
+def refuse_real(names: Iterable[str], root: Path | None = None) -> None:
+    """Raises UsageError for a scenario that is not of the probe: with its command."""
+    for name in names:
+        command = booted_by(name, root)
+        if command.startswith("lull guest "):
+            raise UsageError(f"{name} runs real programs in a Debian", hint=command)
 
 
 def features(root: Path | None = None) -> tuple[Feature, ...]:

@@ -110,7 +110,7 @@ def _check(room: Room, base: str) -> None:
     named += [hook for patch in says.patch for hook in patch.hooks]
     why = ""
     if unknown := sorted(set(named) - set(stems)):
-        why = f"there is no hook {unknown[0]}; there is: {stems}"
+        why = f"there is no hook {unknown[0]}; there is: {', '.join(stems)}"
     elif missed := sorted(set(stems) - set(named)):
         why = f"nothing is said of the hook {missed[0]}"
     if why:
