@@ -53,7 +53,9 @@ def files_of(
     if place.is_dir():
         return _said(place, {path: _text(place / path) for path in wanted})
     if not place.is_file():
-        raise UsageError("there is no such file or folder", where=str(place))
+        raise UsageError(
+            "there is no such file or folder", where=str(place), hint=_WHAT
+        )
     if place.suffix == ".deb":
         return _packaged(place, base, wanted, progress)
     progress(f"reading {place.name}", 0, 0)
@@ -101,7 +103,9 @@ def _packaged(package: Path, base: Base, wanted: set[str], progress: Update) -> 
         progress(f"unpacking {package.name}", 0, 0)
         done = run(["dpkg-deb", "-x", package.resolve(), "package"], Path(temp))
         if done.returncode:
-            raise UsageError(f"not a package\n{tail(done.stdout)}", where=str(package))
+            raise UsageError(
+                f"not a package\n{tail(done.stdout)}", where=str(package), hint=_WHAT
+            )
         tarball = Path(temp) / "package" / base.tarball
         if not tarball.is_file():
             raise UsageError(

@@ -84,7 +84,10 @@ def measure_command(
     The first time a kernel is built for it, which takes hours.
     """
     if debian and packages is not None:
-        raise UsageError("--debian takes no --packages")
+        raise UsageError(
+            "--debian takes no --packages",
+            hint="leave --debian out: it is Debian's own kernel, without Lull",
+        )
     chosen = tuple(only(one, workload) for one in select(names or ()))
     record = load_base(base)
     for one in () if debian else chosen:
