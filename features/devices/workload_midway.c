@@ -386,6 +386,27 @@ static const struct scene scenes[] = {
 		.called = { 0, DOWN | NOIRQ | UP },
 		.enabled = 1,
 	},
+	/*
+	 * d1 and d2 are suspended when d0 adds a device and moves both below it. It is in no
+	 * phase, and both wait for it on the way up. Stock leaves them asleep.
+	 */
+	{
+		.name = "new",
+		.text = "device d0 suspend=300000 resume=0\n"
+			"device d1 async suspend=0 resume=0\n"
+			"device d2 async suspend=0 resume=0\n",
+		.event = "d0 suspend new 1 2",
+		.called = { DOWN | UP, DOWN | UP, DOWN | UP },
+	},
+	/* The same where each waits in three phases. */
+	{
+		.name = "new-noirq",
+		.text = "device d0 suspend=0 suspend_noirq=300000 resume=0\n"
+			"device d1 async suspend=0 resume=0\n"
+			"device d2 async suspend=0 resume=0\n",
+		.event = "d0 suspend_noirq new 1 2",
+		.called = { DOWN | NOIRQ | UP, DOWN | UP, DOWN | UP },
+	},
 	/* d2 moves d0 away, and then back to where the walk has yet to come. */
 	{
 		.name = "back",

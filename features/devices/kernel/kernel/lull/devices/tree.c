@@ -17,8 +17,9 @@
  *		"NAME PHASE ask" (for a runtime resume), "NAME PHASE move INDEX" (of
  *		another, to the end of dpm_list), "NAME PHASE adopt INDEX PARENT" (both
  *		indices: another gets that parent, and is moved behind it), "NAME PHASE
- *		foster INDEX PARENT" (it stays where it is in the list): when the callback
- *		is called, until the record is cleared; two can be written
+ *		foster INDEX PARENT" (it stays where it is in the list), "NAME PHASE new
+ *		INDEX INDEX" (a device is added, and the two are moved below it): when the
+ *		callback is called, until the record is cleared; two can be written
  *	mark	"NAME skip", "NAME woken", "NAME used", "NAME runtime": see tree.h
  *	state	a line for each device: see tree_state_show()
  */
@@ -57,6 +58,7 @@ enum tree_event_kind {
 	TREE_MOVE,
 	TREE_ADOPT,
 	TREE_FOSTER,
+	TREE_NEW,
 };
 
 static const char * const tree_events[] = {
@@ -72,14 +74,15 @@ static const char * const tree_events[] = {
 	[TREE_MOVE]	= "move",
 	[TREE_ADOPT]	= "adopt",
 	[TREE_FOSTER]	= "foster",
+	[TREE_NEW]	= "new",
 };
 
 /* What is to happen in the callback that it is for, until the record is cleared. */
 struct tree_event {
 	enum tree_event_kind kind;
 	int node, phase;
-	/* The error, the mode or whom it moves, and below whom. */
-	u32 number, parent;
+	/* The error, the mode or whom it moves, and below whom, or whom else. */
+	u32 number, other;
 };
 
 /* Against writers of the files; callbacks run while those are frozen. */
@@ -176,11 +179,13 @@ static int happen(const struct tree_event *event, struct device *dev)
 	case TREE_MOVE:
 		return tree_move_last(tree, event->number);
 	case TREE_ADOPT:
-		return tree_move_below(tree, event->number, event->parent,
+		return tree_move_below(tree, event->number, event->other,
 				       DPM_ORDER_DEV_AFTER_PARENT);
 	case TREE_FOSTER:
-		return tree_move_below(tree, event->number, event->parent,
+		return tree_move_below(tree, event->number, event->other,
 				       DPM_ORDER_NONE);
+	case TREE_NEW:
+		return tree_move_new(tree, event->number, event->other);
 	default:
 		return 0;
 	}
@@ -469,7 +474,8 @@ static int read_event(char *text, struct tree_event *event)
 	switch (event->kind) {
 	case TREE_ADOPT:
 	case TREE_FOSTER:
-		if (!words[4] || kstrtou32(words[4], 10, &event->parent))
+	case TREE_NEW:
+		if (!words[4] || kstrtou32(words[4], 10, &event->other))
 			return -EINVAL;
 		fallthrough;
 	case TREE_FAIL:

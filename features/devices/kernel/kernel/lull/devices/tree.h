@@ -85,10 +85,12 @@ struct tree_device {
  * struct tree - a description
  * @nodes: its lines, in their order
  * @nr: number of @nodes
+ * @added: a parent of some that no line is of, or NULL
  */
 struct tree {
 	struct tree_node *nodes;
 	unsigned int nr;
+	struct device *added;
 };
 
 /* Where a description is wrong. */
@@ -108,6 +110,7 @@ void tree_link_proxies(const struct tree *tree);
 
 int tree_move_last(struct tree *tree, u32 nr);
 int tree_move_below(struct tree *tree, u32 nr, u32 below, enum dpm_order order);
+int tree_move_new(struct tree *tree, u32 nr, u32 other);
 void tree_move_back(struct tree *tree);
 
 int tree_mark(struct tree *tree, char *text);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Links between the devices of a tree, and moves of them in the middle of a phase. */
 #include <linux/device.h>
+#include <linux/err.h>
 #include <linux/errno.h>
 
 #include "tree.h"
@@ -108,6 +109,34 @@ int tree_move_below(struct tree *tree, u32 nr, u32 below, enum dpm_order order)
 }
 
 /**
+ * tree_move_new - add a device, and give it to two as their parent
+ * @tree: of the two
+ * @nr: index of the first
+ * @other: of the second
+ *
+ * Once for a tree. The device has no callbacks.
+ *
+ * Return: 0, or a negative errno.
+ */
+int tree_move_new(struct tree *tree, u32 nr, u32 other)
+{
+	struct device *dev = to_move(tree, nr), *next = to_move(tree, other);
+	struct device *added;
+	int ret;
+
+	if (!dev || !next || dev == next || tree->added)
+		return -ENODEV;
+	added = root_device_register(TREE_BUS "-new");
+	if (IS_ERR(added))
+		return PTR_ERR(added);
+	tree->added = added;
+	tree->nodes[nr].moved = true;
+	tree->nodes[other].moved = true;
+	ret = device_move(dev, added, DPM_ORDER_DEV_AFTER_PARENT);
+	return ret ?: device_move(next, added, DPM_ORDER_DEV_AFTER_PARENT);
+}
+
+/**
  * tree_move_back - make the parents those of the description again
  * @tree: which is about to be removed, parents last
  */
@@ -122,4 +151,7 @@ void tree_move_back(struct tree *tree)
 				    DPM_ORDER_NONE);
 		node->moved = false;
 	}
+	if (tree->added)
+		root_device_unregister(tree->added);
+	tree->added = NULL;
 }
