@@ -60,6 +60,7 @@ LULL_SAFEGUARDS(DEVICES, devices, {
 	LULL_DEVICES_REQUESTS,	/* PM4: an error leaves runtime PM of the rest alone */
 	LULL_DEVICES_LATCH,	/* a phase keeps to the mode in which it began */
 	LULL_DEVICES_ENABLED,	/* PM7: and its runtime PM is not left disabled */
+	LULL_DEVICES_ADDED,	/* PM7: who is added in a phase is complete for all */
 });
 
 /*

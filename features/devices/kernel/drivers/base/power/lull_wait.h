@@ -174,6 +174,19 @@ static inline void lull_removed(struct device *dev)
 	}
 }
 
+/*
+ * With dpm_list_mtx, where the kernel completes a new device for one wait alone. Who is
+ * added in a phase is handled in none before the next cycle, and each that is moved below
+ * it waits for itself. It may be just before the first phase.
+ */
+static inline void lull_added(struct device *dev)
+{
+	if (!static_branch_unlikely(&lull_devices_key) && !lull_is_on())
+		return;
+	if (lull_devices_guarded(LULL_DEVICES_ADDED))
+		complete_all(&dev->power.completion);
+}
+
 static inline bool lull_no_children(struct device *dev)
 {
 	return static_branch_unlikely(&lull_devices_key) &&
@@ -304,6 +317,7 @@ static inline bool lull_no_consumers(struct device *dev)
 
 #else /* !CONFIG_LULL_DEVICES */
 
+static inline bool lull_is_on(void) { return false; }
 static inline bool lull_no_superior(struct device *dev, bool async)
 {
 	return false;
@@ -334,6 +348,7 @@ static inline bool lull_resumes_nothing(struct device_link *link)
 static inline bool lull_is_past(struct device *superior) { return false; }
 static inline void lull_moved(struct device *dev) { }
 static inline void lull_removed(struct device *dev) { }
+static inline void lull_added(struct device *dev) { }
 static inline bool lull_no_children(struct device *dev) { return false; }
 static inline bool lull_waits_apart(struct device *dev, bool async)
 {
