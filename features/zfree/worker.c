@@ -39,7 +39,7 @@ uint64_t worker_left(void)
 	return lull_stat("zfree", "queued") - drained;
 }
 
-int worker_keep_away(int (*free_some)(uint64_t round))
+int worker_begin(int (*free_some)(uint64_t round))
 {
 	for (uint64_t i = 0; !lull_stat("zfree", "queued"); i++) {
 		if (i == ROUNDS)
@@ -48,7 +48,12 @@ int worker_keep_away(int (*free_some)(uint64_t round))
 			return -1;
 		sleep_ms(50);
 	}
-	if (worker_wait() < 0)
+	return worker_wait();
+}
+
+int worker_keep_away(int (*free_some)(uint64_t round))
+{
+	if (worker_begin(free_some) < 0)
 		return -1;
 	/* Its last round, in which it finds nothing. */
 	sleep_ms(200);

@@ -11,8 +11,10 @@
 int worker_wait(void);
 /*
  * It makes its rings when first something is left to it, which free_some() does in a
- * round of that number, and then stays away for as long as a test takes.
+ * round of that number; until it has freed that.
  */
+int worker_begin(int (*free_some)(uint64_t round));
+/* And then it stays away for as long as a test takes. */
 int worker_keep_away(int (*free_some)(uint64_t round));
 /* How many objects wait for it. */
 uint64_t worker_left(void);

@@ -2,7 +2,8 @@
 /*
  * zram is at its limit, full to the last object, and one of these waits for the worker:
  * who writes another gets its place, also where that is in a page that is in use, and
- * does not stand in its own way (ZS9).
+ * does not stand in its own way (ZS9). So it is where the mode has become another since;
+ * once nothing waits in that one, nobody looks for it.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -26,6 +27,10 @@
 #define FEW 12
 /* Of such objects a zspage has fewer. */
 #define MANY 1024
+#define REST_NS 60000000000ull
+#define REST_STEP_MS 50
+/* So many in a row: one may be refused by something else. */
+#define ENOUGH 3
 
 /* Pages of their own, as direct I/O wants them. */
 static struct scene {
@@ -96,40 +101,109 @@ static int fill_two(void)
 	return (int)n;
 }
 
-static int full_round(const struct job_case *c, const char *mode, struct sample *s)
+/* A device that is empty, and its worker has come or was kept away. */
+static int begin(int (*worker)(int (*free_some)(uint64_t round)))
 {
 	struct zram_options options = { .kb = SLOTS_MB << 10, .algorithm = "lzo-rle" };
-	uint64_t bytes, waited, queued;
-	int next;
-	bool taken;
-	char text[120];
 
-	(void)mode;
-	(void)s;
-	distinct = job_number(c, "shared") ? FEW : SLOT_WORDS;
 	if (!scene)
 		scene = crew_memory(sizeof(*scene));
 	if (!scene || lull_stats_clear("zfree") < 0 || zram_start(&zram, &options) < 0 ||
 	    zram_swap_off(&zram) < 0)
 		return -1;
 	device = slots_open(&zram);
-	if (device < 0 || worker_keep_away(free_some) < 0)
+	return device < 0 ? -1 : worker(free_some);
+}
+
+/* To the last object, which is the limit; returns how many there are. */
+static int fill(void)
+{
+	int n = fill_two();
+	uint64_t bytes;
+
+	return n < 0 || in_use(&bytes) < 0 || slots_limit(&zram, bytes) < 0 ? -1 : n;
+}
+
+static bool is_taken(int slot)
+{
+	slot_fill(&scene->some, (uint64_t)slot, distinct);
+	return slot_write(device, &scene->some, (unsigned int)slot);
+}
+
+static int switch_from(const char *mode, const char *then)
+{
+	return strcmp(then, mode) ? lull_switch("zfree", then) : 0;
+}
+
+static int with_one_that_waits(const struct job_case *c, const char *mode)
+{
+	const char *then = job_param(c, "then");
+	uint64_t waited, queued;
+	int next;
+	bool taken;
+	char text[160];
+
+	if (begin(worker_keep_away) < 0)
 		return -1;
-	next = fill_two();
-	if (next < 0 || in_use(&bytes) < 0 || slots_limit(&zram, bytes) < 0 || clear(0) < 0)
+	next = fill();
+	if (next < 0 || clear(0) < 0)
 		return -1;
 	waited = worker_left();
 	queued = lull_stat("zfree", "queued");
-	slot_fill(&scene->some, (uint64_t)next, distinct);
-	taken = slot_write(device, &scene->some, (unsigned int)next);
+	if (switch_from(mode, then) < 0)
+		return -1;
+	taken = is_taken(next);
 	if (waited != 1)
 		return fail(STATUS_UNMET, "full", "%" PRIu64 " objects waited", waited);
 	/* Who is refused at the limit has an object by then, and leaves it to the worker. */
-	if (!taken && lull_stat("zfree", "queued") == queued)
+	if (!taken && !strcmp(then, mode) && lull_stat("zfree", "queued") == queued)
 		return fail(STATUS_UNMET, "full", "the write failed by something else");
-	snprintf(text, sizeof(text), "with %d objects zram is full, one waits, and another is %s",
-		 next, taken ? "taken" : "refused");
+	snprintf(text, sizeof(text),
+		 "with %d objects zram is full, one waits, the mode is %s, and another is %s", next,
+		 then, taken ? "taken" : "refused");
 	return report_check(c, "ZS9", taken, text);
+}
+
+/* Until some are refused without a look: the worker may need a while to come to rest. */
+static int with_none(const struct job_case *c, const char *mode)
+{
+	const char *then = job_param(c, "then");
+	unsigned int refused = 0, without = 0;
+	uint64_t flushes, begun;
+	int next;
+	char text[160];
+
+	if (begin(worker_begin) < 0)
+		return -1;
+	next = fill();
+	if (next < 0)
+		return -1;
+	if (is_taken(next) || !lull_stat("zfree", "flushes"))
+		return fail(STATUS_UNMET, "full", "nobody was refused who had looked");
+	if (switch_from(mode, then) < 0)
+		return -1;
+	begun = now_ns();
+	do {
+		if (check_interrupted() < 0)
+			return -1;
+		flushes = lull_stat("zfree", "flushes");
+		if (is_taken(next))
+			return fail(STATUS_UNMET, "full", "the limit is gone");
+		refused++;
+		without = lull_stat("zfree", "flushes") == flushes ? without + 1 : 0;
+		sleep_ms(REST_STEP_MS);
+	} while (without < ENOUGH && (refused < ENOUGH || now_ns() - begun < REST_NS));
+	snprintf(text, sizeof(text),
+		 "zram is full, the mode is %s, none waits, %u are refused, the last %u without a "
+		 "look for what waits", then, refused, without);
+	return report_check(c, "ZS9", without >= ENOUGH, text);
+}
+
+static int full_round(const struct job_case *c, const char *mode, struct sample *s)
+{
+	(void)s;
+	distinct = job_number(c, "shared") ? FEW : SLOT_WORDS;
+	return job_number(c, "rest") ? with_none(c, mode) : with_one_that_waits(c, mode);
 }
 
 static int full_setup(const struct job_case *c)
@@ -152,6 +226,8 @@ static void full_teardown(void)
 static const struct workload_param params[] = {
 	INJECT_PARAMS,
 	{ "shared", "0" },
+	{ "then", "deferred" },
+	{ "rest", "0" },
 	{ "delay_ms", "0" },
 	{ 0 },
 };

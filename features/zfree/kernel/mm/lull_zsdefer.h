@@ -239,15 +239,26 @@ static void deferred_work(struct work_struct *work)
 }
 
 /*
+ * The mode is another, the worker will not come again, or only to look once more, and the
+ * rings are empty. What was in them then may have been taken out just now, and not be free
+ * yet: nothing but a lock would tell.
+ */
+static bool is_at_rest(struct zs_deferred *d)
+{
+	return !lull_zfree_deferred() && !READ_ONCE(d->armed) && !nr_deferred(d);
+}
+
+/*
  * Whether there may have been anything. It takes drain_lock for each ring: what others
  * have taken out is gone then, too.
  */
 static bool flush_pool(struct zs_deferred *d)
 {
-	if (!READ_ONCE(d->used))
+	if (!READ_ONCE(d->used) || is_at_rest(d))
 		return false;
-	/* In another mode there is nothing but what was left from before. */
-	return drain_rings(d) || lull_zfree_deferred();
+	lull_zfree_count(LULL_ZFREE_FLUSHES, 1);
+	drain_rings(d);
+	return true;
 }
 
 /**
@@ -256,8 +267,9 @@ static bool flush_pool(struct zs_deferred *d)
  *
  * What is queued meanwhile may remain. Context: process; may sleep.
  *
- * Return: false where nothing was queued, and the mode is another. Else who had counted
- * what pools hold has to count again, for it may be gone since then, by others or now.
+ * Return: false where the mode is another, and nothing is left from this one. Else who had
+ * counted what pools hold has to count again, for it may be gone since then, by others or
+ * now.
  */
 bool zs_flush_deferred(struct zs_pool *pool)
 {

@@ -34,6 +34,7 @@ enum lull_zfree_counter {
 	LULL_ZFREE_DRAINED,	/* of those, freed since, by whomever */
 	LULL_ZFREE_FULL,	/* handles freed at once: there was no room */
 	LULL_ZFREE_KICKS,	/* how often the worker was called */
+	LULL_ZFREE_FLUSHES,	/* how often a pool was drained at a limit */
 	LULL_ZFREE_NR_COUNTERS,
 };
 

@@ -50,6 +50,7 @@ static const char * const zfree_counters[] = {
 	[LULL_ZFREE_DRAINED]	= "drained",
 	[LULL_ZFREE_FULL]	= "full",
 	[LULL_ZFREE_KICKS]	= "kicks",
+	[LULL_ZFREE_FLUSHES]	= "flushes",
 };
 
 /*
