@@ -47,6 +47,7 @@ def lull(*words: str, **environ: str) -> subprocess.CompletedProcess[str]:
         (("list", "stress"), "lull guest stress"),
         (("profile", "kill", "x"), "lull guest measure kill"),
         (("guest", "measure", "lid"), "lull run lid"),
+        (("guest", "measure", "kill", "--base", "6.1"), "try: another --base"),
         (("guest", "measure", "stress"), "lull guest stress"),
         (("guest", "measure", "../features/freeze"), "there is: containers"),
         (("soak", "nope"), "one of: attach, devices, freeze, thaw, zfree\n"),

@@ -95,14 +95,23 @@ def on_some(names: Collection[str], base: Base, bases: Sequence[Base]) -> list[s
     ]
 
 
-def need_on(asked: Feature, base: Base, root: Path | None = None) -> None:
-    """Raise UsageError for a feature that is not on the base."""
+def need_on(
+    asked: Feature,
+    base: Base,
+    root: Path | None = None,
+    known: Iterable[Feature] | None = None,
+) -> None:
+    """Raise UsageError for a feature that is not on the base, with those that are:
+    of ``known``, else all that ``of_base()`` has.
+    """
     why = why_absent(asked, base, root)
     if why:
-        there = ", ".join(one.name for one in of_base(base, root)) or "none"
+        others = features(root) if known is None else known
+        on = [one.name for one in others if not why_absent(one, base, root)]
+        there = f"there is: {', '.join(on)}; or " if on else ""
         raise UsageError(
             f"{asked.name} is not on the base {base.name}: {why}",
-            hint=f"there is: {there}; or another --base",
+            hint=f"{there}another --base has it",
         )
 
 

@@ -17,7 +17,7 @@ from lull.host.files import shown_path
 from lull.host.progress import open_progress
 from lull.kernels.bases import DEFAULT_BASE, load_base
 from lull.model import Clock
-from lull.real.catalog import select
+from lull.real.catalog import scenarios, select
 from lull.real.plan import BOOTS, Request, describe, only, plan
 from lull.real.run import ScenariosRun, measure
 from lull.real.said import failed
@@ -90,8 +90,9 @@ def measure_command(
         )
     chosen = tuple(only(one, workload) for one in select(names or ()))
     record = load_base(base)
+    others = [one.feature for one in scenarios()]
     for one in () if debian else chosen:
-        need_on(one.feature, record)
+        need_on(one.feature, record, known=others)
     which = check_clock(clock)
     if debian and which is Clock.INSN:
         raise UsageError(
