@@ -28,6 +28,9 @@ from lull.proof.session import Session
 from lull.proof.stamps import Stamps
 from lull.proof.trial import Size
 
+#: Of all features or of those that are named.
+FIGURES = "tests/runs/test_figures.py"
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """What ``make test`` and ``make proof`` differ in."""
@@ -78,6 +81,8 @@ def pytest_configure(config: pytest.Config) -> None:
     # In the workers of pytest-xdist, too: it gives them the words of the command.
     if config.getoption("--feature"):
         config.args = _rooms(config.getoption("--feature"))
+        if config.getoption("--size") == Size.PROOF:
+            config.args.append(str(repo_root() / FIGURES))
     given = getattr(config, "workerinput", None)
     if given is not None:
         config.stash[SHARED] = Shared(given["lull_run"], given["lull_durations"])

@@ -151,17 +151,29 @@ def test_a_feature_narrows_it_and_a_name_that_is_none_is_refused(
     done = run("--feature", "typo", "--proof", "proof.json")
     assert done.ret == pytest.ExitCode.USAGE_ERROR and not guests.tried
     done.stderr.fnmatch_lines(["*no feature 'typo'; one of: attach, *"])
-    words = ("--feature", "freeze", "--collect-only", "-q", "-p", "no:cacheprovider")
+    tests = collected("--feature", "freeze")
+    assert "features/freeze/safety.toml::FZ1" in tests
+    assert all(test.startswith("features/freeze/") for test in tests)
+
+
+def test_a_feature_s_proof_has_what_it_promises() -> None:
+    tests = collected("--feature", "freeze", "--size", "proof")
+    others = [test for test in tests if not test.startswith("features/freeze/")]
+    assert "features/freeze/safety.toml::FZ1" in tests
+    assert others == ["tests/runs/test_figures.py::test_what_is_promised_is_kept"]
+
+
+def collected(*words: str) -> list[str]:
+    """The tests of this checkout that those words ask for."""
+    command = (sys.executable, "-m", "pytest", "--collect-only", "-q")
     found = subprocess.run(
-        (sys.executable, "-m", "pytest", *words),
+        (*command, "-p", "no:cacheprovider", *words),
         cwd=repo_root(),
         stdout=subprocess.PIPE,
         text=True,
         check=True,
     ).stdout.splitlines()
-    tests = [line for line in found if "::" in line]
-    assert "features/freeze/safety.toml::FZ1" in tests
-    assert all(test.startswith("features/freeze/") for test in tests)
+    return [line for line in found if "::" in line]
 
 
 def test_a_feature_narrows_what_workers_run() -> None:
