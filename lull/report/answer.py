@@ -108,8 +108,8 @@ class Machine(Record):
 class Answer(Record):
     """All of it, in the order of the text.
 
-    ``control`` is the command that holds this kernel against one without Lull,
-    empty where that was done; ``following`` is the one to try next, and
+    ``controls`` are the commands that hold this kernel against one without Lull,
+    none where that was done; ``following`` is the one to try next, and
     ``purpose`` what it is for. ``lull``: some of it was measured in that mode.
     ``absent`` are features that were asked for and are not on the base, by why.
     """
@@ -117,7 +117,7 @@ class Answer(Record):
     machines: tuple[Machine, ...]
     blocks: tuple[Block, ...]
     coverage: tuple[Coverage, ...]
-    control: str
+    controls: tuple[str, ...]
     following: str
     purpose: str
     run: str = RUN
@@ -151,7 +151,7 @@ def answer(
         ),
         blocks=blocks,
         coverage=tuple(_coverage(known, summary, seeds) for summary in summaries),
-        control=_control(known, summaries),
+        controls=_controls(known, summaries),
         following=following,
         purpose=purpose,
         run=run,
@@ -257,25 +257,31 @@ def _coverage(
     )
 
 
-def _control(features: Iterable[Feature], summaries: Iterable[Summary]) -> str:
-    """The command for the controls of what was measured and not controlled; a
-    quick one where that has any of them."""
-    features = tuple(features)
+def _controls(
+    features: Sequence[Feature], summaries: Iterable[Summary]
+) -> tuple[str, ...]:
+    """The commands for the controls of what was measured and not controlled, on the
+    first clock that lacks any: a quick run for who has one there, a whole run for
+    all others."""
     for summary in summaries:
-        names: dict[bool, list[str]] = {True: [], False: []}
+        quick: list[str] = []
+        whole: list[str] = []
         for feature in features:
             if not _of(feature, summary):
                 continue
-            missing = list(_uncontrolled(feature, summary))
-            if missing:
-                quick = any(case.in_quick(summary.clock) for case in missing)
-                names[quick].append(feature.name)
-        if names[True] or names[False]:
-            options = ["--quick", "--clock", summary.clock, "--control"]
-            words = names[True] or names[False]
-            more = options if names[True] else options[1:3]
-            return _command("run", *words, *more, base=summary.base)
-    return ""
+            if missing := list(_uncontrolled(feature, summary)):
+                in_quick = any(case.in_quick(summary.clock) for case in missing)
+                (quick if in_quick else whole).append(feature.name)
+        on = ("--clock", summary.clock)
+        asked = ((quick, ("--quick", *on, "--control")), (whole, on))
+        commands = tuple(
+            _command(RUN, *names, *options, base=summary.base)
+            for names, options in asked
+            if names
+        )
+        if commands:
+            return commands
+    return ()
 
 
 def _uncontrolled(feature: Feature, summary: Summary) -> Iterator[CaseSpec]:

@@ -107,11 +107,12 @@ def _foot(found: Answer, folders: Sequence[str], program: str) -> Iterator[str]:
             f"Measured: {', '.join(parts)}. All cases of a system:"
             f" {program} {found.run} NAME"
         )
-    if found.control:
+    if found.controls:
         yield from _wrapped(
             "Not run: the A/A control, stock against a kernel without Lull. To run it:"
         )
-        yield from _command(found.control, program)
+        for command in found.controls:
+            yield from _command(command, program)
     if folders:
         yield "Whole tables (table.txt), and every sample:"
         yield from (f"  {folder}" for folder in folders)

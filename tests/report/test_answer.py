@@ -204,7 +204,28 @@ def test_the_control_of_what_is_not_quick_is_in_a_whole_run() -> None:
     cases = tuple(case.model_copy(update={"quick": False}) for case in feature.cases)
     whole = feature.model_copy(update={"cases": cases})
     found = answer([summary(pair())], [whole])
-    assert found.control == "lull run walk --clock insn"
+    assert found.controls == ("lull run walk --clock insn",)
+
+
+def test_controls_of_quick_runs_and_of_whole_ones_are_both_said() -> None:
+    walk = synthetic.feature()
+    cases = tuple(case.model_copy(update={"quick": False}) for case in walk.cases)
+    run = walk.model_copy(update={"name": "run", "cases": cases})
+    rows = [each for name in ("walk", "run") for each in pair(feature=name)]
+    found = answer([summary(rows)], [run, walk])
+    assert found.controls == (
+        "lull run walk --quick --clock insn --control",
+        "lull run run --clock insn",
+    )
+    assert (
+        "To run it:\n"
+        "  lull run walk --quick --clock insn --control\n"
+        "  lull run run --clock insn\n"
+    ) in render(found)
+    # Who has done what the first says is told the second.
+    done = [*rows, row("stock", 1e6, arm=Arm.STOCK, ratio=1.0)]
+    found = answer([summary(done)], [run, walk])
+    assert found.controls == ("lull run run --clock insn",)
 
 
 def test_the_next_command_says_where_the_largest_gain_is() -> None:
@@ -233,7 +254,8 @@ def test_where_no_profile_says_more_the_next_command_is_a_whole_run() -> None:
 def test_the_commands_are_for_the_base_that_was_measured() -> None:
     old = summary(pair()).model_copy(update={"base": "6.1"})
     found = answer([old], [synthetic.feature()])
-    assert found.control.endswith(" --control --base 6.1")
+    (control,) = found.controls
+    assert control.endswith(" --control --base 6.1")
     assert found.following.endswith(" --vs stock --base 6.1")
 
 
@@ -301,6 +323,9 @@ def test_all_features_fit_one_screen(quick: bool) -> None:
     for feature in known:
         for headline in feature.headlines:
             assert f"{feature.name}: {headline.text}\n" in said
+    controlled = {f.name for f in known if any(e.control for e in f.expectations)}
+    told = {word for command in found.controls for word in command.split()}
+    assert controlled == told & {f.name for f in known}
 
 
 def fits(said: str) -> bool:
@@ -314,9 +339,15 @@ def many(count: int) -> list[Feature]:
     second = Headline(
         text="y" * 60, workload="sleepers", params={"sleepers": 50}, metric="total"
     )
+    whole = [case.model_copy(update={"quick": False}) for case in feature.cases]
     return [
         feature.model_copy(
-            update={"name": f"walk{i}", "headlines": (headline, second)[: 1 + i % 2]}
+            update={
+                "name": f"walk{i}",
+                "headlines": (headline, second)[: 1 + i % 2],
+                # The control of some is in a quick run, of others it is not.
+                "cases": feature.cases if i % 3 else tuple(whole),
+            }
         )
         for i in range(count)
     ]
