@@ -27,11 +27,11 @@ from lull.ask.presence import absent_from, on_some, select_on
 from lull.bases.cli import app as base_app
 from lull.command_group import command_group
 from lull.doctor.cli import doctor_command
-from lull.errors import ExpectationMissed, LabError, LullError, UsageError
+from lull.errors import ExpectationMissed, LullError, UsageError
 from lull.graph.cli import graph_command
 from lull.graph.fit_cli import fit_command
 from lull.guest.cli import app as guest_app
-from lull.host.files import cache_root, shown_path, write_output
+from lull.host.files import cache_root, shown_path
 from lull.host.process import sigterm_unwinds
 from lull.host.progress import open_progress
 from lull.host.trust import trust_cache
@@ -43,12 +43,12 @@ from lull.page.command import make_page
 from lull.proof.cli import proofs_command, soak_command
 from lull.real.catalog import refuse_real
 from lull.real.cli import measure_command, scenarios_command, stress_command
-from lull.report import ablation, ktap
+from lull.report import ablation
 from lull.report.answer import answer
 from lull.report.answer_text import LINES, render
 from lull.report.compare import compare_runs
-from lull.report.promises import points_of
 from lull.report.summary import to_json
+from lull.runs.asked_files import STDOUT, save, saved_promises
 from lull.runs.experiment import RunResult, run
 from lull.runs.profiler import ProfileRequest, profile
 from lull.runs.several import tell
@@ -60,9 +60,6 @@ PAGE_LINES = 2  #: of the screen, which say where the page is
 #: Commands that use nothing that another user may have left in the cache: root may ask
 #: them in a user's home. What the doctor runs is then compiled elsewhere (lull.vm).
 WITHOUT_CACHE = ("list", "compare", "doctor", "graph", "tree")
-
-#: What the option of a file takes for standard output.
-STDOUT = Path("-")
 
 app = command_group("Measure how fast Linux comes to rest and wakes up.")
 
@@ -189,26 +186,24 @@ def run_command(
         return
     piped = STDOUT in (json_file, ktap_file)
     results: list[RunResult] = []
-    try:
-        for request in requests:
-            with open_progress() as progress:
-                results.append(run(request, progress))
-            if json_file is not None:
-                _save(json_file, to_json(results[-1].summary), results[-1])
-            if ablate and not table and not piped:
-                print(ablation.render(results[-1].summary))
-            if table and not piped:
-                print(results[-1].tables)
-    finally:
-        # What was measured before something failed is not kept back.
-        if results and several:
-            _tell(results, bases, _all_measured(requests))
-        elif results and not piped:
-            sys.stdout.write(_answer(requests[0].measured, results))
-            _page(results, output)
-    if ktap_file is not None:
-        points = [point for r in results for point in points_of(r.summary)]
-        _save(ktap_file, ktap.write(points), results[-1])
+    with saved_promises(ktap_file, requests, results, _warn):
+        try:
+            for request in requests:
+                with open_progress() as progress:
+                    results.append(run(request, progress))
+                if json_file is not None:
+                    save(json_file, to_json(results[-1].summary), results[-1])
+                if ablate and not table and not piped:
+                    print(ablation.render(results[-1].summary))
+                if table and not piped:
+                    print(results[-1].tables)
+        finally:
+            # What was measured before something failed is not kept back.
+            if results and several:
+                _tell(results, bases, _all_measured(requests))
+            elif results and not piped:
+                sys.stdout.write(_answer(requests[0].measured, results))
+                _page(results, output)
     missed = [v.text for r in results for v in r.summary.expectations if v.broken]
     if check and missed:
         raise ExpectationMissed(
@@ -279,20 +274,6 @@ def _program() -> str:
     if called.name != "lull" or shutil.which("lull"):
         return "lull"
     return shlex.quote(shown_path(called))
-
-
-def _save(file: Path, text: str, result: RunResult) -> None:
-    if file == STDOUT:
-        sys.stdout.write(text)
-        return
-    try:
-        write_output(file, text.encode())
-    except OSError as error:
-        raise LabError(
-            f"the run is done, but cannot be written here: {error.strerror or error}",
-            where=str(file),
-            hint=f"the same is in {result.folder / 'summary.json'}",
-        ) from error
 
 
 def _check_names(

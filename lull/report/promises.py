@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from lull.model import Promise, Summary
+from lull.model import Clock, Promise, Summary
 from lull.report.ktap import Point
 from lull.report.summary import KEPT, NOT_MEASURED, NOT_SHOWN
 
@@ -23,7 +23,7 @@ def points_of(summary: Summary) -> tuple[Point, ...]:
     machine = f"{summary.kernel}, {summary.accel}, {summary.cpus} CPUs"
     measured = (
         Point(
-            f"{feature} ({summary.clock})",
+            _name(feature, summary.clock),
             ok=all(point.ok for point in points),
             skipped=None if points else "nothing is promised on this clock",
             diagnostics=(machine, *_native(summary, feature)),
@@ -31,11 +31,31 @@ def points_of(summary: Summary) -> tuple[Point, ...]:
         )
         for feature, points in by_feature.items()
     )
-    absent = (
-        Point(f"{feature} ({summary.clock})", skipped=f"not on this base: {why}")
-        for feature, why in summary.absent.items()
+    return (*measured, *_absent(summary.absent, summary.clock))
+
+
+def unjudged(
+    features: Iterable[str],
+    clock: Clock,
+    absent: Mapping[str, str],
+    why: Sequence[str],
+) -> tuple[Point, ...]:
+    """The same tests of a run that did not come back: those that it would have
+    measured have failed, and ``why`` is what is said of each."""
+    failed = (
+        Point(_name(feature, clock), ok=False, diagnostics=tuple(why))
+        for feature in features
     )
-    return (*measured, *absent)
+    return (*failed, *_absent(absent, clock))
+
+
+def _name(feature: str, clock: Clock) -> str:
+    return f"{feature} ({clock})"
+
+
+def _absent(absent: Mapping[str, str], clock: Clock) -> Iterator[Point]:
+    for feature, why in absent.items():
+        yield Point(_name(feature, clock), skipped=f"not on this base: {why}")
 
 
 def _native(summary: Summary, feature: str) -> Iterator[str]:
