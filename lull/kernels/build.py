@@ -107,6 +107,8 @@ def build(
         # Whoever held the lock may have built just this.
         if kernel := load(place):
             return kernel
+        if place.is_dir():
+            progress(f"a kernel is forgotten: {place} is not whole", 0, 0)
         cache.need(NEED_WARM, "building a kernel")
         toolchain.need_memory()
         kernel = _build(plan, cache, place, lock, progress)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -104,6 +105,26 @@ def test_builds_once(cache: Cache, root: Path, tmp_path: Path) -> None:
     assert any("CC      main.o" in text for text, _, _ in seen)
     assert build("6.12", Arm.LULL, cache=cache, root=root) == kernel
     assert calls(tmp_path) == 1
+
+
+def _note(told: list[tuple[object, ...]], *words: object) -> None:
+    told.append(words)
+
+
+def test_one_that_was_cut_off_is_forgotten_with_a_line(
+    cache: Cache, root: Path, tmp_path: Path
+) -> None:
+    kernel = build("6.12", Arm.LULL, cache=cache, root=root)
+    text = kernel.bzimage.read_text()
+    for damaged in (kernel.bzimage, kernel.directory / "kernel.json"):
+        damaged.write_text(damaged.read_text()[:9])
+        told: list[tuple[object, ...]] = []
+        note = partial(_note, told)
+        again = build("6.12", Arm.LULL, note, cache=cache, root=root)
+        assert again.bzimage.read_text() == text
+        line = f"a kernel is forgotten: {kernel.directory} is not whole"
+        assert [words for words, *_ in told if "forgotten" in str(words)] == [line]
+    assert calls(tmp_path) == 3
 
 
 def test_arms_differ_and_stock_is_untouched(cache: Cache, root: Path) -> None:
