@@ -13,8 +13,6 @@ int net_tcp_pair(int pair[2]);
 int net_tcp_listen(void);
 /* A unix stream socket that listens, at an address without a name; -1 with errno. */
 int net_unix_listen(void);
-/* A unix socket that listens, at an address without a name; -1 with errno. */
-int net_unix_listen(void);
 /* A UDP socket at 127.0.0.1, at any port; -1 with errno. */
 int net_udp(void);
 /* Two that are connected with each other; -1 with errno. */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -107,6 +108,21 @@ void race_by_thread(void)
 		return;
 	for (;;)
 		pause();
+}
+
+static void *thread_in_naps(void *name)
+{
+	prctl(PR_SET_NAME, name);
+	race_in_naps();
+	return NULL;
+}
+
+void race_without_leader(void)
+{
+	pthread_t thread;
+
+	if (!pthread_create(&thread, NULL, thread_in_naps, "lull-orphan"))
+		syscall(SYS_exit, 0);
 }
 
 void race_busily(void)

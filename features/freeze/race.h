@@ -42,11 +42,12 @@ void race_end(void);
 int race_runs(void);
 
 /*
- * Bodies: exit, have a thread that does, run in system calls, sleep in what is
- * frozen in place.
+ * Bodies: exit, have a thread that does, exit and leave a thread that naps, run in
+ * system calls, sleep in what is frozen in place.
  */
 void race_at_once(void);
 void race_by_thread(void);
+void race_without_leader(void);
 void race_busily(void);
 void race_in_naps(void);
 /* How long each of the naps is of who starts to take them from now on. */

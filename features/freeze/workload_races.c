@@ -73,6 +73,22 @@ static int fz1_thread_round(const struct job_case *c, const char *mode, struct s
 	return ret;
 }
 
+/* FZ3: a process whose leader has ended, and whose one thread wakes in the window. */
+static int fz3_round(const struct job_case *c, const char *mode, struct sample *s)
+{
+	int ret = -1;
+
+	if (race_begin(c) < 0 || inject_number("freeze", "window_ms", 200) < 0 ||
+	    race_start("lull-leader", race_without_leader) < 0)
+		return -1;
+	if (!task_comes_to(race_victim, "Z", ENDS_MS))
+		ret = fail(STATUS_UNMET, "FZ3", "the leader does not end");
+	else if (race_runs() == 0 && freezer_cycle(s, false) == 0)
+		ret = race_verdict(c, "FZ3", mode, lull_check("freeze", "escapes"));
+	race_end();
+	return ret;
+}
+
 /*
  * FZ6: a task that was frozen in place is thawed between two walks, as v1
  * cgroups do it, and nobody signals it.
@@ -242,6 +258,7 @@ static int fz8_exiting_round(const struct job_case *c, const char *mode, struct 
 
 RACE(fz1, "a task held between exit_notify() and TASK_DEAD", race_setup);
 RACE(fz1_thread, "a thread that has reaped itself, held before TASK_DEAD", race_setup);
+RACE(fz3, "a thread that has outlived its leader", race_setup);
 RACE(fz6, "a task thawed between two walks", race_setup);
 RACE(fz7, "a task held on its way out of the refrigerator", race_cgroup_setup);
 RACE(fz8_exiting, "a task in its exit whose cgroup is frozen meanwhile", race_cgroup_setup);

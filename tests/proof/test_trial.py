@@ -113,7 +113,7 @@ def numbered(feature: str) -> set[str]:
 #: What is no boot: a compile test, litmus tests and a figure; some of which only the
 #: code speaks; and those that the other feature of a pair tries.
 ELSEWHERE = {
-    "freeze": {"FZ2", "FZ3", "FZ4", "FZ14"},
+    "freeze": {"FZ2", "FZ4", "FZ14"},
     "thaw": {"FZ7"},
     "zfree": {"ZS10"},
     "devices": {"PM11", "PM2", "PM3", "PM6"},

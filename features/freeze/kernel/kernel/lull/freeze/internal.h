@@ -87,6 +87,7 @@ LULL_SAFEGUARDS(FREEZE, freeze, {
 	LULL_FREEZE_UNLISTED,	/* FZ1: keep who has left the list and runs */
 	LULL_FREEZE_LATE,	/* FZ6 (iii): ask when the program is loaded */
 	LULL_FREEZE_OVER,	/* FZ13: a thaw ends the session */
+	LULL_FREEZE_THREADS,	/* FZ3: a dead leader's threads are visited */
 });
 
 /*

@@ -240,7 +240,8 @@ static unsigned int visit_all_users(struct freeze_session *s)
 		 * A dead leader with live threads takes the long way (FZ3).
 		 */
 		if (READ_ONCE(g->__state) == TASK_DEAD &&
-		    thread_group_empty(g))
+		    (thread_group_empty(g) ||
+		     !lull_freeze_guarded(LULL_FREEZE_THREADS)))
 			dead++;
 		else
 			todo += visit_group(s, g, &live);
