@@ -8,6 +8,7 @@ tells; the session's own process counts, says and writes.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from lull.proof import durations
 from lull.proof.items import SHARED, SafetyFile, Shared, TrialItem
 from lull.proof.key import judging
 from lull.proof.session import Session
-from lull.proof.stamps import Stamps
+from lull.proof.stamps import Stamps, stamping
 from lull.proof.trial import Size
 
 #: Of all features or of those that are named.
@@ -192,6 +193,7 @@ def base(pytestconfig: pytest.Config) -> str:
 
 
 @pytest.fixture
-def stamp(request: pytest.FixtureRequest) -> Stamps:
+def stamp(request: pytest.FixtureRequest) -> Iterator[Stamps]:
     """Remembers that a test of the same inputs has passed."""
-    return Stamps(request)
+    with stamping(request) as found:
+        yield found

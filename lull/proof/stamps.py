@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Verdicts of what boots nothing, remembered alike: compile, style, figures."""
+"""Verdicts of what boots nothing, remembered alike: compile, style, figures.
+
+They are not where what they depend on was written while the check ran: it may have
+been done to the old text or to the new one. A test reads that before ``with``, and
+itself: what was read then is looked at again.
+"""
 
 from __future__ import annotations
 
@@ -11,19 +16,24 @@ from typing import Any
 
 import pytest
 
+from lull.host.files import repo_root
 from lull.proof.proof_json import SAID, VERDICT
+from lull.proof.reads import Reads, watching
 from lull.proof.store import Remembered, Store
 
 
 class Stamps:
     """The fixture ``stamp``: ``with stamp(parts) as new: if new: ...``."""
 
-    def __init__(self, request: pytest.FixtureRequest) -> None:
+    def __init__(self, request: pytest.FixtureRequest, reads: Reads) -> None:
         self._request = request
+        self._reads = reads
 
     @contextmanager
     def __call__(self, parts: Mapping[str, str]) -> Iterator[bool]:
-        """True where it has to be done; remembered when that raises nothing."""
+        """True where it has to be done; remembered when that raises nothing, and
+        all files that ``parts`` are of have stayed as they were."""
+        seen = self._reads.so_far()
         name = self._request.node.nodeid
         said: list[tuple[str, Any]] = self._request.node.user_properties
         store = Store(say=lambda text: said.append((SAID, text)))
@@ -37,15 +47,27 @@ class Stamps:
         except BaseException:
             store.forget(name, parts)
             raise
-        if known is None:
-            store.keep(
-                Remembered(
-                    id=name,
-                    parts=parts,
-                    how="done",
-                    tries=0,
-                    seed=0,
-                    seconds=round(time.monotonic() - begun, 1),
-                    when=datetime.now(UTC).isoformat(timespec="seconds"),
-                )
+        if known is not None:
+            return
+        if changed := self._reads.changed(seen):
+            text = f"{name}: not remembered: {changed[0]} changed meanwhile"
+            said.append((SAID, text))
+            return
+        store.keep(
+            Remembered(
+                id=name,
+                parts=parts,
+                how="done",
+                tries=0,
+                seed=0,
+                seconds=round(time.monotonic() - begun, 1),
+                when=datetime.now(UTC).isoformat(timespec="seconds"),
             )
+        )
+
+
+@contextmanager
+def stamping(request: pytest.FixtureRequest) -> Iterator[Stamps]:
+    """Watches what the test reads of the checkout, from before its first line on."""
+    with watching(repo_root()) as reads:
+        yield Stamps(request, reads)

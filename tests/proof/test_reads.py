@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a test reads of the checkout is heard, and looked at again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lull.proof.reads import watching
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    found = tmp_path / "root"
+    (found / "hooks").mkdir(parents=True)
+    for name in ("one.c", "hooks/0001.patch", "hooks/0002.patch", "beside.c"):
+        (found / name).write_text(name)
+    (tmp_path / "elsewhere.c").write_text("not ours")
+    return found
+
+
+def read(root: Path) -> None:
+    (root / "one.c").read_bytes()
+    for path in sorted((root / "hooks").glob("*.patch")):
+        path.read_text()
+    (root.parent / "elsewhere.c").read_text()
+
+
+def test_files_and_folders_that_are_read_are_heard_until_the_end(root: Path) -> None:
+    (root / "beside.c").read_text()
+    with watching(root) as reads:
+        read(root)
+        seen = reads.so_far()
+        assert sorted(seen) == [
+            "hooks",
+            "hooks/0001.patch",
+            "hooks/0002.patch",
+            "one.c",
+        ]
+        (root / "beside.c").read_text()
+        assert "beside.c" in reads.so_far() and "beside.c" not in seen
+    before = reads.so_far()
+    os.listdir(root / "hooks")
+    (root / "hooks/0003.patch").write_text("")
+    assert reads.so_far() == before
+
+
+def test_relative_names_and_bytes_are_the_same_file(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(root)
+    with watching(root) as reads:
+        for name in ("one.c", b"one.c", "hooks/../one.c"):
+            with open(name) as file, open(os.dup(file.fileno())):
+                pass
+        os.listdir()
+    assert list(reads.so_far()) == ["one.c"]
+
+
+def replace(root: Path) -> None:
+    """As an editor that writes another file, and git, do."""
+    (root / "new").write_text("one.c")
+    (root / "new").rename(root / "one.c")
+
+
+CHANGES: dict[str, tuple[Callable[[Path], object], list[str]]] = {
+    "nothing": (lambda root: None, []),
+    "another text": (lambda root: (root / "one.c").write_text("another"), ["one.c"]),
+    "another file": (replace, ["one.c"]),
+    "none": (lambda root: (root / "one.c").unlink(), ["one.c"]),
+    "one more": (lambda root: (root / "hooks/0003.patch").write_text(""), ["hooks"]),
+    "one less": (
+        lambda root: (root / "hooks/0002.patch").unlink(),
+        ["hooks", "hooks/0002.patch"],
+    ),
+    "what is not read": (lambda root: (root / "beside.c").write_text("x"), []),
+    "what is not ours": (
+        lambda root: (root.parent / "elsewhere.c").write_text("x"),
+        [],
+    ),
+    "an editor's own": (lambda root: (root / "hooks/.0001.swp").write_text(""), []),
+    "a result": (lambda root: (root / "runs").mkdir(), []),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_is_written_later_has_changed(root: Path, change: str) -> None:
+    make, names = CHANGES[change]
+    with watching(root) as reads:
+        list(root.iterdir())
+        read(root)
+        seen = reads.so_far()
+        make(root)
+        assert sorted(reads.changed(seen)) == names
+
+
+def test_it_is_noted_as_it_was_before_it_is_read(root: Path) -> None:
+    """What is written while it is read shows."""
+    with watching(root) as reads, (root / "one.c").open() as file:
+        (root / "one.c").write_text("another text")
+        file.read()
+        assert reads.changed(reads.so_far()) == ["one.c"]
+
+
+def test_what_was_not_there_and_came_has_changed(root: Path) -> None:
+    with watching(root) as reads:
+        with pytest.raises(FileNotFoundError):
+            (root / "none.c").read_text()
+        seen = reads.so_far()
+        assert reads.changed(seen) == []
+        (root / "none.c").write_text("it came")
+        assert reads.changed(seen) == ["none.c"]

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a stamp depends on, and when it is not remembered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lull.host.files import digest, repo_root
+from lull.kernels.inputs import gather
+from lull.model import Arm
+from lull.proof import stamps
+from lull.proof.proof_json import read
+from lull.proof.reads import watching
+from tests import kernel_trees
+from tests.proof.conftest import Run
+
+STAMPED = """
+    from pathlib import Path
+    from lull.host.files import digest
+
+    ROOT = Path(__file__).parent / "root"
+
+    def test_it(stamp):
+        parts = {"files": digest((ROOT / "walk.c").read_text())}
+        with stamp(parts) as new:
+            if new and (ROOT / "edit").exists():
+                name, text = (ROOT / "edit").read_text().split()
+                (ROOT / name).write_text(text)
+"""
+
+
+@pytest.fixture
+def root(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Path:
+    pytester.makepyfile(STAMPED)
+    found = pytester.mkdir("root")
+    (found / "walk.c").write_text("old")
+    (found / "other.c").write_text("old")
+    monkeypatch.setattr(stamps, "repo_root", lambda: found)
+    return found
+
+
+def stamped(run: Run) -> pytest.RunResult:
+    (file,) = Path.cwd().glob("test_*.py")
+    done = run(file.name, "--proof", "proof.json")
+    done.assert_outcomes(passed=1)
+    return done
+
+
+def test_what_was_edited_while_it_was_checked_is_not_remembered(
+    run: Run, root: Path
+) -> None:
+    """The pass may be the new text's, and the old one is put back."""
+    (root / "edit").write_text("walk.c another")
+    done = stamped(run)
+    assert (root / "walk.c").read_text() == "another"
+    done.stdout.fnmatch_lines(["*::test_it: not remembered: walk.c changed meanwhile"])
+    (root / "edit").unlink()
+    (root / "walk.c").write_text("old")
+    stamped(run).stdout.fnmatch_lines(["0 of 1 verdicts remembered*"])
+    again = stamped(run)
+    again.stdout.fnmatch_lines(["1 of 1 verdicts remembered*"])
+    again.stdout.no_fnmatch_line("*not remembered*")
+
+
+def test_an_edit_of_something_else_forgets_nothing(run: Run, root: Path) -> None:
+    (root / "edit").write_text("other.c another")
+    stamped(run).stdout.no_fnmatch_line("*not remembered*")
+    assert (root / "other.c").read_text() == "another"
+    stamped(run).stdout.fnmatch_lines(["1 of 1 verdicts remembered*"])
+
+
+def test_it_is_kept_under_what_the_test_says_and_no_more(run: Run, root: Path) -> None:
+    stamped(run)
+    proof = read(Path("proof.json"))
+    assert proof is not None
+    (test,) = proof.tests.values()
+    assert test.parts == {"files": digest("old")}
+
+
+def test_all_files_that_a_kernel_is_made_of_are_looked_at_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(kernel_trees, "_version", lambda base: f"{base}.1-1")
+    root, me = repo_root(), "tests/proof/test_stamps.py"
+    with watching(root) as reads:
+        kernel_trees.kernel_parts(Arm.LULL, me)
+        seen = reads.so_far()
+    files = gather(root, "6.12", Arm.LULL).files().values()
+    names = {str(path.relative_to(root)) for path in files}
+    # A new one beside them would be another kernel, too.
+    names |= {"features", "features/freeze/hooks/6.12", "kernel/hooks/6.12"}
+    assert {*names, me, "tests/kernel_trees.py"} <= seen.keys()
