@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from math import ceil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from lull.errors import LullError
 from lull.host.files import repo_root, slug
 from lull.host.process import run_alone
 from lull.kernels.bases import load_base
@@ -29,8 +31,8 @@ from lull.proof.store import Remembered, Store
 from lull.proof.trial import Size, Trial, of_size, parse
 from lull.runs.standby import standing_by
 
-#: Of the verdicts of boots that are remembered, the share that each run tries anew:
-#: four boots of two hundred.
+#: Of the verdicts of boots that are remembered, the share that each run tries anew,
+#: rounded up: four boots of two hundred, and one of any.
 ANEW = 0.02
 #: The seed of a trial that nobody asked for another of.
 SEED = 1
@@ -45,10 +47,22 @@ class Shared:
 
 
 SHARED = pytest.StashKey[Shared]()
+#: The names of the verdicts that this run tries anew.
+DRAWN = pytest.StashKey[frozenset[str]]()
 
 
 class TrialFailed(AssertionError):
     """A trial did not come out as it has to."""
+
+
+def draw(names: Collection[str], run: str) -> frozenset[str]:
+    """Of remembered verdicts those that a run tries anew. Pure.
+
+    It depends on the names and the run alone: each worker of pytest-xdist draws, and
+    they agree. One name more or less moves no other by more than one place.
+    """
+    order = sorted(names, key=lambda name: random.Random(f"{run} draw {name}").random())
+    return frozenset(order[: ceil(ANEW * len(order))])
 
 
 class SafetyFile(pytest.File):
@@ -72,6 +86,14 @@ class SafetyFile(pytest.File):
                     break
 
 
+class _Looked(Store):
+    """Is only looked at: what cannot be trusted is forgotten, and said, where it is
+    recalled."""
+
+    def has(self, id: str, parts: Mapping[str, str]) -> bool:
+        return self._path(id, parts).is_file()
+
+
 class TrialItem(pytest.Item):
     """A trial with the seed to begin with."""
 
@@ -87,30 +109,41 @@ class TrialItem(pytest.Item):
         root, config = repo_root(), self.config
         base, size = self._base, self._size
         parts = self._parts(root)
-        name = repeat.verdict_name(base, self.trial)
-        if self._seed != SEED:
-            name += f" [seed {self._seed}]"
+        name = self.verdict
         store = Store(say=self._say)
-        # Who names a seed wants that one. What has failed once is tried with that
-        # seed until it passes.
-        doubted = self._asked
-        if doubted is None:
-            doubted = store.doubted(self._doubt(name))
+        doubted = self._doubted(store)
         seed = self._seed if doubted is None else doubted
         # Who waits here finds the other's verdict.
         with Cache().lock(f"trial-{self.trial.feature}-{slug(self.name)}"):
             fresh = config.getoption("--fresh") or doubted is not None
             known = None if fresh else store.recall(name, parts)
             if known is not None:
-                draw = random.Random(f"{config.stash[SHARED].run} {name}")
-                if draw.random() >= ANEW:
+                if name not in config.stash[DRAWN]:
                     self._tell(known, parts, remembered=True)
                     return
                 # What has no seed shows a key that lacks something as well.
                 if self.trial.random:
-                    seed = draw.randrange(2, 10**6)
+                    new = random.Random(f"{config.stash[SHARED].run} {name}")
+                    seed = new.randrange(2, 10**6)
                 self._say(f"{name}: tried anew with seed {seed}")
             self._try(name, seed, base, size, parts, store)
+
+    @property
+    def verdict(self) -> str:
+        """The name that its verdict is remembered by."""
+        name = repeat.verdict_name(self._base, self.trial)
+        return name if self._seed == SEED else f"{name} [seed {self._seed}]"
+
+    def is_remembered(self) -> bool:
+        """Whether there is a verdict that would be recalled now."""
+        store = _Looked()
+        if self._doubted(store) is not None:
+            return False
+        try:
+            return store.has(self.verdict, self._parts(repo_root()))
+        except (LullError, OSError, ValueError):
+            # What is wrong there is told when it is tried.
+            return False
 
     @property
     def _base(self) -> str:
@@ -129,6 +162,13 @@ class TrialItem(pytest.Item):
         """The one seed that was asked for, to be tried once."""
         seed = self.config.getoption("--seed")
         return None if seed is None else int(seed)
+
+    def _doubted(self, store: Store) -> int | None:
+        """Who names a seed wants that one. What has failed once is tried with that
+        seed until it passes."""
+        if self._asked is not None:
+            return self._asked
+        return store.doubted(self._doubt(self.verdict))
 
     def _doubt(self, name: str) -> str:
         return repeat.doubt_id(name, self._size, boot_each=self._each)

@@ -22,8 +22,10 @@ from lull.errors import CannotRun
 from lull.host.files import cache_root, repo_root
 from lull.host.trust import trust_cache
 from lull.kernels.bases import DEFAULT_BASE, Base, load_base
+from lull.kernels.cache import Cache
+from lull.kernels.source import cached
 from lull.proof import durations
-from lull.proof.items import SHARED, SafetyFile, Shared, TrialItem
+from lull.proof.items import DRAWN, SHARED, SafetyFile, Shared, TrialItem, draw
 from lull.proof.key import judging
 from lull.proof.session import Session
 from lull.proof.stamps import Stamps, stamping
@@ -159,6 +161,29 @@ def pytest_collection_modifyitems(
     _skip_absent(items, base)
     known = config.stash[SHARED].durations
     items.sort(key=lambda item: -durations.expected(item, known))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Draw whose verdicts are tried anew, of those that run and are remembered.
+
+    First of all who do something then: a worker of pytest-xdist tells that it has
+    collected, and none runs a test until all have. So what is remembered is the same
+    for each.
+    """
+    config = session.config
+    config.stash[DRAWN] = frozenset()
+    if config.getoption("--fresh") or config.getoption("collectonly"):
+        return
+    trials = [
+        item
+        for item in session.items
+        if isinstance(item, TrialItem) and item.get_closest_marker("skip") is None
+    ]
+    # A key has the version of the sources, and who asks for that fetches them.
+    if trials and cached(load_base(config.getoption("--base")), Cache()):
+        known = [item.verdict for item in trials if item.is_remembered()]
+        config.stash[DRAWN] = draw(known, config.stash[SHARED].run)
 
 
 def _leave_out(config: pytest.Config, items: list[pytest.Item], marker: str) -> None:

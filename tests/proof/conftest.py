@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lull.proof import durations, items
+from lull.proof import durations, items, plugin
 from lull.proof.attempt import Attempt
 from lull.proof.faults import Result
 
@@ -81,6 +81,7 @@ def guests(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Guests:
 
     monkeypatch.setattr(items, "parts_of", parts_of)
     monkeypatch.setattr(items, "ANEW", 0)
+    monkeypatch.setattr(plugin, "cached", lambda base, cache: "sources")
     # Nothing takes long here, or only where the host is busy: no order comes of it.
     monkeypatch.setattr(durations, "keep", lambda tests: None)
     items.Cache().prepare()
