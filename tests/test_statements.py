@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 
 from lull.host.files import repo_root
+from lull.proof.statements import numbers_of
 
 ROOT = repo_root()
 NUMBER = re.compile(r"\b(?:FZ|ZS|CG|PM)[1-9]\d*\b")
@@ -28,3 +29,9 @@ def test_nobody_speaks_of_one_that_is_not_listed() -> None:
     for pattern in ("features/*/README.md", "features/*/safety.toml", "docs/*.md"):
         assert (found := named(pattern)) and found <= set(LISTED)
     assert named("features/*/kernel/**/*.[ch]") <= set(LISTED)
+
+
+def test_each_is_in_the_list_of_a_feature() -> None:
+    rooms = {path.parent.name for path in ROOT.glob("features/*/safety.toml")}
+    assert list(numbers_of(rooms)) == LISTED
+    assert all(numbers_of({name}) for name in rooms)

@@ -17,9 +17,10 @@ from lull.host.process import run_alone
 from lull.host.progress import open_progress
 from lull.kernels.bases import DEFAULT_BASE, load_base
 from lull.kernels.build import build
-from lull.proof.ledger import by_statement, render
+from lull.proof.ledger import by_statement, render, without_trial
 from lull.proof.narrow import narrowed
 from lull.proof.soak import counts, soak, soakable
+from lull.proof.statements import numbers_of
 from lull.proof.trial import Trial, of_features, trials
 from lull.runs.standby import standing_by
 
@@ -33,6 +34,8 @@ def soak_command(
 ) -> None:
     """Try what is random with new seeds until the time is over."""
     found = _soakable_on(base, features or ())
+    # Before hours in which somebody may edit what is read.
+    without = _without_trial(base, features or ())
     with open_progress() as progress, ExitStack() as held:
         kernels, standbys = {}, {}
         for arm in dict.fromkeys(trial.arm for trial in found):
@@ -42,7 +45,7 @@ def soak_command(
             standbys[str(arm)] = held.enter_context(machine)
         work = soak(found, kernels, standbys, base, minutes, progress.note)
         done = run_alone(work)
-    _show(found, base)
+    _show(found, base, without)
     print(f"{done.tries} boots now, {done.without} trials without a verdict")
     if done.failed:
         raise ExpectationMissed(
@@ -74,9 +77,17 @@ def proofs_command(
     base: Annotated[str, typer.Option(help="Which kernel.")] = DEFAULT_BASE,
 ) -> None:
     """Show how often each statement was tried here, and how it went."""
-    _show(_soakable_on(base, features or ()), base)
+    names = features or ()
+    _show(_soakable_on(base, names), base, _without_trial(base, names))
 
 
-def _show(found: tuple[Trial, ...], base: str) -> None:
+def _without_trial(base: str, features: Iterable[str]) -> tuple[str, ...]:
+    """The statements of these features, or of all on a base, that no trial there
+    tries. A pair of features has its statements together: either's trials count."""
+    names = {one.name for one in select_on(load_base(base), features)}
+    return without_trial(numbers_of(names), _soakable_on(base, ()))
+
+
+def _show(found: tuple[Trial, ...], base: str, without: Iterable[str]) -> None:
     tried = counts(found, base)
-    sys.stdout.write(render(tried, by_statement(tried, found)))
+    sys.stdout.write(render(tried, by_statement(tried, found), without))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from string import ascii_uppercase, digits
+from textwrap import wrap
 
 from pydantic import ValidationError
 
@@ -23,7 +24,8 @@ from lull.proof.trial import Trial
 #: Tries without a failure that each statement is to come to.
 GOAL = 10**5
 
-#: A check that is named by the number of a statement (docs/statements.md).
+#: The number of a statement (docs/statements.md), as checks are named by it and names
+#: of trials begin with it.
 _NUMBER = re.compile(r"[A-Z]+[0-9]+")
 
 
@@ -128,17 +130,28 @@ def count(
 
 
 def statements_of(trial: Trial) -> tuple[str, ...]:
-    """Numbers of statements that a trial which has to hold checks: ``FZ1 FZ13``."""
-    return tuple(name for name in trial.checks if _NUMBER.fullmatch(name))
+    """Numbers of statements that a trial which has to hold tries: ``FZ1 FZ13``.
+
+    Those of its checks, and the one that its name begins with: ``ZS11 group`` looks for
+    what breaks ZS11 with the checks of ZS1 and ZS4.
+    """
+    words = (trial.name.partition(" ")[0], *trial.checks)
+    return tuple(dict.fromkeys(word for word in words if _NUMBER.fullmatch(word)))
+
+
+def without_trial(numbers: Iterable[str], found: Iterable[Trial]) -> tuple[str, ...]:
+    """Those of the statements that no trial of ``found`` tries, by number. Pure."""
+    tried = {name for trial in found for name in statements_of(trial)}
+    return tuple(sorted(set(numbers) - tried, key=_by_number))
 
 
 def by_statement(counts: Iterable[Count], found: Iterable[Trial]) -> tuple[Count, ...]:
-    """Counts of trials added up for each statement that they check, by number: one
+    """Counts of trials added up for each statement that they try, by number: one
     try of a trial is one of each of its statements. Pure."""
-    checked = {trial.id: statements_of(trial) for trial in found}
+    tried = {trial.id: statements_of(trial) for trial in found}
     sums: dict[str, Count] = {}
     for one in counts:
-        for name in checked[one.id]:
+        for name in tried[one.id]:
             sums[name] = _sum(sums.get(name), replace(one, id=name))
     return tuple(sums[name] for name in sorted(sums, key=_by_number))
 
@@ -160,11 +173,16 @@ def _by_number(name: str) -> tuple[str, int]:
     return name.rstrip(digits), int(name.lstrip(ascii_uppercase))
 
 
-def render(counts: Iterable[Count], sums: Iterable[Count]) -> str:
-    """A line a trial, then a line a statement, at most 79 columns."""
+def render(
+    counts: Iterable[Count], sums: Iterable[Count], without: Iterable[str]
+) -> str:
+    """A line a trial, then a line a statement, at most 79 columns; last the statements
+    ``without`` a trial that could count."""
     lines = [_head("trial"), *map(_row, counts), ""]
     lines += [_head("statement, in the trials above"), *map(_row, sums), ""]
     lines.append(f"goal: {GOAL:,} tries each without a failure; make soak MINUTES=N")
+    if names := " ".join(without):
+        lines += wrap(f"no random trial: {names}", width=79, subsequent_indent="  ")
     return "\n".join(lines) + "\n"
 
 

@@ -11,12 +11,22 @@ from types import SimpleNamespace
 
 import pytest
 
+from lull.errors import LabError
 from lull.proof import cli, repeat
 from lull.proof import soak as soak_module
 from lull.proof.attempt import Attempt
 from lull.proof.faults import Result
-from lull.proof.ledger import Ledger, TryCount, by_statement, count, render
+from lull.proof.ledger import (
+    Ledger,
+    TryCount,
+    by_statement,
+    count,
+    render,
+    statements_of,
+    without_trial,
+)
 from lull.proof.soak import counts, soak, soakable
+from lull.proof.statements import numbers_of
 from lull.proof.store import Store
 from lull.proof.trial import Size, Trial, trials
 from lull.vm.standby import Standby
@@ -62,11 +72,14 @@ def test_a_line_that_was_cut_off_costs_itself_alone(tmp_path: Path) -> None:
 def test_the_table_fits_a_screen() -> None:
     entries = [line("f" * 60), line("g", result=Result.FAIL)]
     tried = count(entries, {"f" * 60: "now", "g": "now"}, "6.12")
-    text = render(tried, [dataclasses.replace(tried[1], id="PM7")])
+    numbers = [f"FZ{number}" for number in range(1, 31)]
+    text = render(tried, [dataclasses.replace(tried[1], id="PM7")], numbers)
     assert max(map(len, text.splitlines())) <= 80
+    assert text.partition("no random trial: ")[2].split() == numbers
     (row,) = (row for row in text.splitlines() if row.startswith("PM7"))
     assert row.split() == ["PM7", "1", "1", "1", "1", "0.5"]
     assert "goal: 100,000" in text
+    assert "goal: 100,000" in render(tried, [], []).splitlines()[-1]
 
 
 def test_tries_add_up_by_statement() -> None:
@@ -88,6 +101,81 @@ def test_tries_add_up_by_statement() -> None:
         ("FZ8", 2, 1, 3, 1, 1.5),
         ("FZ10", 1, 0, 2, 0, 1.0),
     ]
+
+
+def test_a_try_counts_for_the_statement_in_the_trials_name() -> None:
+    """Its checks may be others': ZS11 breaks as wrong pages, which is ZS1. Once, where
+    they are its own; what a name has later, or beside a number, is none."""
+    found = (
+        made("ZS11 group", {"ZS1": 2, "ZS4": 2}),
+        made("ZS4", {"ZS4": 1}),
+        made("races of ZS7", {"ZS1": 1}),
+        made("ZS7x", {"ZS1": 1}),
+    )
+    assert [statements_of(trial) for trial in found] == [
+        ("ZS11", "ZS1", "ZS4"),
+        ("ZS4",),
+        ("ZS1",),
+        ("ZS1",),
+    ]
+    entries = [line("f: ZS11 group"), line("f: ZS4"), line("f: ZS4", "before")]
+    tried = count(entries, {trial.id: "now" for trial in found}, "6.12")
+    sums = by_statement(tried, found)
+    assert [(s.id, s.now, s.ever) for s in sums] == [
+        ("ZS1", 1, 1),
+        ("ZS4", 2, 3),
+        ("ZS11", 1, 1),
+    ]
+    listed = ("ZS12", "ZS11", "ZS7", "ZS4", "PM11", "PM2")
+    assert without_trial(listed, found) == ("PM2", "PM11", "ZS7", "ZS12")
+
+
+def test_of_the_projects_own_those_are_named_that_nothing_random_tries() -> None:
+    features = {trial.feature for trial in trials()}
+    without = without_trial(numbers_of(features), soakable(trials()))
+    assert {"FZ2", "PM11", "ZS10"} <= set(without)
+    assert not {"CG8", "ZS2", "ZS3", "ZS11", "FZ1", "PM4"} & set(without)
+
+
+def test_statements_are_those_of_a_feature(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match=r"statements\.md: cannot be read"):
+        numbers_of({"a"}, tmp_path)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/statements.md").write_text(
+        "| AA1 | of nobody: of [a](../features/a/README.md) |\n"
+        "## One: [a](../features/a/README.md), [b-c](../features/b-c/README.md)\n"
+        "| AA10 | x |\n| AA2 | AA3 | \n| | AA4 |\n"
+        "## Two\n| BB1 | x |\n"
+        "## Three: [d](../features/d/README.md)\n| CC1 | x |\n"
+    )
+    assert numbers_of({"a"}, tmp_path) == numbers_of({"b-c"}, tmp_path)
+    assert numbers_of({"a", "e"}, tmp_path) == ("AA10", "AA2")
+    assert numbers_of({"d", "a"}, tmp_path) == ("AA10", "AA2", "CC1")
+    assert numbers_of((), tmp_path) == ()
+
+
+def test_proofs_names_the_statements_of_the_features_that_are_asked_for(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What the other feature of a pair tries is not missing."""
+    monkeypatch.setattr(
+        cli, "counts", lambda found, base: count((), {t.id: "" for t in found}, base)
+    )
+
+    def last(features: list[str] | None, base: str) -> set[str]:
+        cli.proofs_command(features, base)
+        _, _, names = capsys.readouterr().out.partition("\nno random trial: ")
+        return set(names.split())
+
+    of_all = last(None, "6.12")
+    assert {"FZ2", "PM11", "ZS10"} <= of_all
+    of_thaw = last(["thaw"], "6.12")
+    assert of_thaw == last(["freeze"], "6.12")
+    assert of_thaw == {name for name in of_all if name.startswith("FZ")}
+    assert "FZ8" not in of_thaw
+    assert last(["attach"], "6.12") == set()
+    # Where thaw is not.
+    assert "FZ8" in last(None, "6.1")
 
 
 def test_proofs_prints_trials_and_statements(
