@@ -6,9 +6,13 @@ from __future__ import annotations
 import asyncio
 import os
 import random
+import signal
+import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from types import FrameType
 
 from lull.host.files import repo_root
 from lull.kernels.cache import Cache
@@ -59,7 +63,8 @@ async def soak(
 
     ``kernels`` are by arm, and so are the machines that
     stand by. What has begun when the time is over comes to its end.
-    Every attempt is in the ledger when the next one begins.
+    Every attempt is in the ledger when the next one begins, and so is who has come
+    back when Ctrl-C or SIGTERM ends all.
     """
     until = time.monotonic() + 60 * minutes
     draw = random.SystemRandom()
@@ -105,13 +110,49 @@ async def soak(
 
     places = os.cpu_count() or 1
     try:
-        async with asyncio.TaskGroup() as group:
-            for _ in range(places):
-                group.create_task(worker())
+        with _sigterm_cancels():
+            async with asyncio.TaskGroup() as group:
+                for _ in range(places):
+                    group.create_task(worker())
     except ExceptionGroup as errors:
         # The first has ended the others; who called knows what to do with one.
         raise errors.exceptions[0] from errors
     return soaked
+
+
+@contextmanager
+def _sigterm_cancels() -> Iterator[None]:
+    """While in here SIGTERM cancels the task that we are in, as asyncio has Ctrl-C do;
+    then SystemExit(143).
+
+    Raised where it comes, it would get between a try that has come back and its count,
+    and asyncio prints what is raised in a task while it ends the others.
+    """
+    task, loop = asyncio.current_task(), asyncio.get_running_loop()
+    before = signal.getsignal(signal.SIGTERM)
+    main = threading.current_thread() is threading.main_thread()
+    if task is None or not main or before in (signal.SIG_IGN, None):
+        yield
+        return
+    told = False
+
+    def tell(signum: int, frame: FrameType | None) -> None:
+        nonlocal told
+        told = True
+        task.cancel()
+        # It may sleep until a guest has something to say.
+        loop.call_soon_threadsafe(lambda: None)
+
+    signal.signal(signal.SIGTERM, tell)
+    try:
+        yield
+    except asyncio.CancelledError:
+        if not told:
+            raise
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    if told:
+        raise SystemExit(128 + signal.SIGTERM)
 
 
 def _doubt(trial: Trial, base: str, seed: int) -> None:

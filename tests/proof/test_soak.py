@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import signal
 from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
@@ -292,3 +293,30 @@ def test_one_that_breaks_ends_all(
                 lambda text: None,
             )
         )
+
+
+def test_after_a_soak_sigterm_does_what_it_did(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(soak_module, "parts_of", lambda trial, *more: {})
+    before = signal.getsignal(signal.SIGTERM)
+    during: list[object] = []
+    clock = iter((0.0, 0.0))
+
+    def monotonic() -> float:
+        during.append(signal.getsignal(signal.SIGTERM))
+        return next(clock, 60.0)
+
+    async def attempt(*words: object, **more: object) -> Attempt:
+        return Attempt(result=Result.PASS, how="so", tries=1, seed=1, seconds=1.0)
+
+    monkeypatch.setattr(soak_module, "time", SimpleNamespace(monotonic=monotonic))
+    monkeypatch.setattr(soak_module, "attempt", attempt)
+    kernels: Mapping[str, object] = {"debug": object()}
+    done = asyncio.run(
+        soak((made("a"),), kernels, {"debug": None}, "6.12", 1, lambda text: None)
+    )  # type: ignore[arg-type]
+    assert done.tries == 1
+    assert signal.getsignal(signal.SIGTERM) is before
+    assert during[0] is before and during[-1] is not before
