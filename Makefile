@@ -10,6 +10,8 @@ MINUTES = 60
 empty =
 PROOF = proof$(subst $(empty) ,,$(addprefix -,\
 	$(filter-out 6.12,$(BASE)) $(sort $(FEATURE)))).json
+# The default is not said, so that ARGS may name a base.
+ON = $(if $(filter-out 6.12,$(BASE)),--base $(BASE))
 
 # The lab starts makes of its own, which must not inherit this one's flags.
 ENV = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL
@@ -25,10 +27,11 @@ help:
 	@echo "make proof   all at full size, and every figure; leaves proof.json,"
 	@echo "             of another base proof-BASE.json, of a feature"
 	@echo "             proof-FEATURE.json."
-	@echo "             BASE=6.12 FEATURE=attach SEEDS=3 narrow and widen it"
+	@echo "             FEATURE=attach SEEDS=3 narrow and widen it"
 	@echo "make soak    new seeds for MINUTES=60; lull proofs has the counts"
 	@echo "make setup   only the set-up; the command is then .venv/bin/lull"
 	@echo "make clean   remove .venv and the tools' caches (not the kernels)"
+	@echo "BASE=7.3     run, test, proof and soak are of that kernel"
 
 setup:
 	@scripts/setup
@@ -37,10 +40,10 @@ setup-tests:
 	@scripts/setup --tests
 
 run: setup
-	@$(ENV) .venv/bin/lull run --quick $(ARGS)
+	@$(ENV) .venv/bin/lull run --quick $(ON) $(ARGS)
 
 test: setup-tests
-	@$(ENV) scripts/test $(ARGS)
+	@$(ENV) scripts/test $(ON) $(ARGS)
 
 proof: setup-tests
 	@$(ENV) scripts/test --size proof --proof $(PROOF) --base $(BASE) \
