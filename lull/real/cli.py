@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -11,13 +12,13 @@ import typer
 
 from lull.ask.catalog import check_clock
 from lull.ask.job import STOCK
-from lull.ask.presence import need_on
+from lull.ask.presence import need_on, why_absent
 from lull.errors import UsageError
 from lull.host.files import shown_path
 from lull.host.progress import open_progress
-from lull.kernels.bases import DEFAULT_BASE, load_base
+from lull.kernels.bases import DEFAULT_BASE, Base, base_names, load_base
 from lull.model import Clock
-from lull.real.catalog import scenarios, select
+from lull.real.catalog import Scenario, scenarios, select
 from lull.real.plan import BOOTS, Request, describe, only, plan
 from lull.real.run import ScenariosRun, measure
 from lull.real.said import failed
@@ -26,17 +27,32 @@ from lull.report.summary import to_json
 from lull.runs.rundir import ANSWER
 
 
-def scenarios_command() -> None:
+def scenarios_command(
+    base: Annotated[
+        str | None, typer.Option(help="As they are on this kernel. [default: all]")
+    ] = None,
+) -> None:
     """Show the scenarios of real programs, and what they need."""
+    bases = [load_base(name) for name in ([base] if base else base_names())]
     for one in select(()):
-        print(f"{one.name}: {one.feature.title}")
-        for mode in one.feature.modes:
-            bare = "" if mode.name in one.guest.bare else " (with Lull)"
-            print(f"  mode {mode.name}{bare}: {mode.text}")
-        for case in one.feature.cases:
-            params = " ".join(f"{k}={v}" for k, v in case.params.items())
-            print(f"  case {case.workload} {params}")
-        print(f"  packages: {', '.join(one.guest.packages)}")
+        print("\n".join(_listed(one, bases)))
+
+
+def _listed(one: Scenario, bases: Sequence[Base]) -> list[str]:
+    """All of a scenario, as ``lull list`` has a feature; of one base, as there."""
+    found = ((base, why_absent(one.feature, base)) for base in bases)
+    absent = [f"  not on {base.name}: {why}" for base, why in found if why]
+    lines = [f"{one.name}: {one.feature.title}"]
+    if absent and len(bases) == 1:
+        return lines + absent
+    for mode in one.feature.modes:
+        bare = "" if mode.name in one.guest.bare else " (with Lull)"
+        lines.append(f"  mode {mode.name}{bare}: {mode.text}")
+    for case in one.feature.cases:
+        params = " ".join(f"{k}={v}" for k, v in case.params.items())
+        lines.append(f"  case {case.workload} {params}")
+    lines.append(f"  packages: {', '.join(one.guest.packages)}")
+    return lines + absent
 
 
 def measure_command(

@@ -10,9 +10,11 @@ import pytest
 from typer.testing import CliRunner
 
 from lull.ask.catalog import features as others
+from lull.ask.presence import why_absent
 from lull.cli import app
 from lull.errors import LabError, UsageError
 from lull.guest.boot import Start
+from lull.kernels.bases import base_names, load_base
 from lull.model import Clock
 from lull.real import plan as asked
 from lull.real.catalog import features, more, scenarios, select
@@ -164,6 +166,21 @@ def test_scenarios_are_listed() -> None:
     text = lull("scenarios")
     assert "containers: " in text and "mode lull (with Lull)" in text
     assert "packages: crun, runc" in text
+    for base in map(load_base, base_names()):
+        absent = [why for one in scenarios() if (why := why_absent(one.feature, base))]
+        assert text.count(f"  not on {base.name}: ") == len(absent)
+        assert all(f"  not on {base.name}: {why}\n" in text for why in absent)
+
+
+@pytest.mark.parametrize("name", base_names())
+def test_of_one_base_they_are_listed_as_there(name: str) -> None:
+    text, base = lull("scenarios", "--base", name), load_base(name)
+    titles = [f"{one.name}: {one.feature.title}" for one in scenarios()]
+    why = [why_absent(one.feature, base) for one in scenarios()]
+    for title, said in zip(titles, why, strict=True):
+        assert title in text
+        assert not said or f"{title}\n  not on {name}: {said}\n" in text
+    assert text.count("  packages: ") == why.count("")
 
 
 def test_a_boot_has_the_scenario_s_memory_the_clock_and_the_seed(
