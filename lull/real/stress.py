@@ -14,12 +14,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event, Thread
 
+from lull.ask.catalog import features
+from lull.ask.presence import why_absent
 from lull.errors import ExpectationMissed, GuestFailed, LullError, UsageError
 from lull.guest.boot import bytes_of, live
 from lull.host.files import repo_root, write_file
 from lull.host.progress import Progress
 from lull.host.records import read_toml
-from lull.kernels.bases import load_base
+from lull.kernels.bases import Base, load_base
 from lull.kernels.build import build
 from lull.kernels.cache import Cache
 from lull.kernels.record import Kernel
@@ -125,6 +127,17 @@ def plan(mode: str, seconds: int, limit: int, chosen: Chosen) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
+def without(base: Base) -> list[str]:
+    """A sentence for each feature that the guest passes over in all modes, as the base
+    does not have it: why."""
+    rooms = ((one, why_absent(one, base)) for one in features() if not one.switches)
+    return [
+        f"without {one.name}, not on the base {base.name}: {why}"
+        for one, why in rooms
+        if why
+    ]
+
+
 def worse(
     modes: Sequence[Mode], names: Iterable[str], tests: Sequence[Test] = ()
 ) -> list[str]:
@@ -195,6 +208,9 @@ def stress(
             text = f"unknown mode: {name!r}"
             raise UsageError(text, hint=f"there is: {', '.join(found.modes)}")
     chosen = choose_from(found, names)
+    record = load_base(base)
+    for text in without(record):
+        progress.note(text)
     require_qemu()
     require_memory(found.memory_mb + _OVER_MB)
     cache = Cache()
@@ -206,7 +222,7 @@ def stress(
     absent = left_out(found.selftests, chosen.tests)
     if chosen.tests:
         progress.step(f"{len(chosen.tests)} {KIND} of the {base} kernel's")
-        source = fetch(load_base(base), cache, progress.update)
+        source = fetch(record, cache, progress.update)
         built = build_tests(found.selftests, chosen.tests, source, progress.update)
         absent = {**built.failed, **absent}
         chosen = chosen.without(absent)

@@ -11,9 +11,11 @@ from threading import Event
 
 import pytest
 
-from lull.errors import LabError, UsageError
+from lull.ask.catalog import features
+from lull.errors import CannotRun, LabError, UsageError
 from lull.host.files import repo_root
 from lull.host.progress import open_progress
+from lull.kernels.bases import base_names, load_base
 from lull.real import stress as stress_module
 from lull.real.selftests import Test
 from lull.real.stress import (
@@ -214,6 +216,31 @@ def test_unknown_names_are_refused_before_anything_is_built(tmp_path: Path) -> N
             stress(["frok"], 1, "6.12", tmp_path, progress)
         with pytest.raises(UsageError, match="unknown mode: 'fast'"):
             stress(["fork"], 1, "6.12", tmp_path, progress, ["fast"])
+
+
+@pytest.mark.parametrize("name", base_names())
+def test_a_feature_that_the_base_lacks_is_said_before_anything_is_built(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop() -> None:
+        raise CannotRun("no QEMU")
+
+    monkeypatch.setattr(stress_module, "require_qemu", stop)
+    said = io.StringIO()
+    with open_progress(said) as progress, pytest.raises(CannotRun, match="no QEMU"):
+        stress(["fork"], 1, name, tmp_path, progress)
+    absent = load_base(name).absent
+    lines = [line.partition("] ")[2] for line in said.getvalue().splitlines()]
+    assert lines == [
+        f"without {feature}, not on the base {name}: {why}"
+        for feature, why in sorted(absent.items())
+    ]
+
+
+def test_the_guest_switches_all_features_there_are() -> None:
+    init = (repo_root() / ROOM / "init").read_text("utf-8")
+    names = " ".join(one.name for one in features() if not one.switches)
+    assert f'\nall="{names}"\n' in init
 
 
 def test_a_tar_becomes_what_an_initramfs_has() -> None:
