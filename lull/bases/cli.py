@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +14,7 @@ from lull.bases.check import Report, check
 from lull.bases.text import render
 from lull.bases.tree import Files, files_of
 from lull.command_group import command_group
-from lull.errors import ExpectationMissed
+from lull.errors import ExpectationMissed, UsageError
 from lull.host.files import repo_root
 from lull.host.progress import open_progress
 from lull.kernels import source
@@ -42,12 +43,19 @@ def check_command(
     as_json: Annotated[
         bool, typer.Option("--json", help="The report as JSON.")
     ] = False,
+    take: Annotated[
+        bool, typer.Option("--take", help="If all apply, build from apt's.")
+    ] = False,
 ) -> None:
     """Which hooks apply to another release, which moved, which conflict.
 
     Exit status 1 where one conflicts.
     """
     which = load_base(base)
+    if take and new is not None:
+        raise UsageError(
+            "--take is of what apt has", hint=f"leave {new} out: it is not apt's"
+        )
     inputs = gather(repo_root(), base, Arm.LULL)
     hooks = [(_name(hook), decode(hook.read_bytes())) for hook in inputs.hooks]
     with open_progress() as progress:
@@ -65,6 +73,11 @@ def check_command(
         else render(report, base, files.version, before.version if before else None)
     )
     _judge(report, files)
+    if take:
+        with open_progress() as progress:
+            taken = source.fetch(which, Cache(), progress.update, refresh=True)
+        line = f"kernels of {base} are built from {taken.package_version} from now on"
+        print(line, file=sys.stderr)
 
 
 def _name(hook: Path) -> str:

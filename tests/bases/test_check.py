@@ -9,12 +9,15 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from lull.bases import cli
 from lull.bases.check import Fate, check
 from lull.bases.text import WIDTH, render
-from lull.bases.tree import files_of
+from lull.bases.tree import Files, files_of
 from lull.cli import app
 from lull.errors import UsageError
-from lull.kernels.bases import load_base
+from lull.kernels.bases import Base, load_base
+from lull.kernels.inputs import Inputs
+from lull.kernels.source import Source
 
 OLD = "".join(f"line {n}\n" for n in range(1, 21))
 MAKEFILE = "VERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 130\n"
@@ -168,3 +171,45 @@ def test_the_command_says_it_by_its_status(tmp_path: Path) -> None:
     assert "there is no such file" in done.stdout
     assert f"{Fate.CONFLICTS}" in done.stdout
     assert done.exit_code == 1
+
+
+@pytest.mark.parametrize("applies", [True, False])
+def test_what_apt_has_is_taken_where_all_apply(
+    applies: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A newer release would else be built, and fail, until somebody deletes it."""
+    taken: list[bool] = []
+
+    def files(place: None, *_: object) -> Files:
+        return Files("6.12.130", {} if not applies else {"mm/a.c": OLD})
+
+    def fetch(base: Base, *_: object, refresh: bool) -> Source:
+        taken.append(refresh)
+        return Source(
+            base=base.name,
+            package_version="6.12.130-1",
+            version="6.12.130",
+            tree=tmp_path,
+        )
+
+    monkeypatch.setattr(cli, "gather", lambda *_: Inputs(hooks=hooks_in(tmp_path)))
+    monkeypatch.setattr(cli, "files_of", files)
+    monkeypatch.setattr(cli, "_own", lambda *_: None)
+    monkeypatch.setattr(cli.source, "fetch", fetch)
+    done = CliRunner().invoke(app, ["base", "check", "--take"])
+    assert taken == ([True] if applies else [])
+    assert ("built from 6.12.130-1 from now on" in done.stderr) is applies
+    assert done.exit_code == (0 if applies else 1)
+
+
+def hooks_in(root: Path) -> tuple[Path, ...]:
+    place = root / "features" / "zfree" / "hooks" / "6.12" / "0001-more.patch"
+    place.parent.mkdir(parents=True)
+    place.write_text(hook(3, 3))
+    return (place,)
+
+
+def test_a_tree_is_not_taken(tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["base", "check", str(tmp_path), "--take"])
+    assert isinstance(done.exception, UsageError)
+    assert "of what apt has" in str(done.exception)
