@@ -25,7 +25,7 @@ from lull.page.model import (
     Table,
 )
 from lull.page.noise import times
-from lull.page.phrases import clean, factor, interval, sentence, tone
+from lull.page.phrases import clean, interval, sentence, tone, verdict
 from lull.report.answer import Answer, Block, Coverage, HeadlineAnswer, OnClock, answer
 from lull.report.answer_text import render as render_answer
 from lull.report.compare import Run
@@ -118,7 +118,9 @@ def _heading(systems: Sequence[System]) -> str:
         return "What was measured"
     count = "every" if len(better) == len(told) > 1 else f"{len(better)} of {len(told)}"
     noun = "system" if count == "every" or len(told) == 1 else "systems"
-    text = f"Faster in {count} {noun}" if better else "Nothing is shown to be faster"
+    left = all(v.tone == "left" for s in told for v in s.verdicts)
+    none = "Nothing is left to win" if left else "Nothing is shown to be faster"
+    text = f"Faster in {count} {noun}" if better else none
     if worse:
         text += f", slower in {len(worse)}"
     return text + "."
@@ -231,9 +233,8 @@ def _verdict(
     entry: HeadlineAnswer, found: OnClock, cases: Sequence[MeasuredCase]
 ) -> Claim:
     how = tone(found.unit, found.ratio, found.shown)
-    size, word = ("", "no difference shown")
-    if found.shown and found.ratio is not None:
-        size, word = factor(found.unit, found.ratio)
+    how = "left" if found.nothing_left else how
+    size, word = verdict(found)
     headline = entry.headline
     severity = ""
     for case in cases:
@@ -268,7 +269,7 @@ def overview(found: Answer) -> Figure | None:
                 if m.ratio is None or m.ratio <= 0:
                     continue
                 low, high = m.ratio_ci95 or (m.ratio, m.ratio)
-                size, word = factor(m.unit, m.ratio)
+                said = " ".join(filter(None, verdict(m)))
                 label = f"{block.feature} {m.clock}"
                 # A line has one name: a second headline is numbered.
                 labels[label] += 1
@@ -280,7 +281,7 @@ def overview(found: Answer) -> Figure | None:
                         "low": max(low, m.ratio / 100),
                         "high": high,
                         "fill": "var(--m1)" if m.shown else "var(--m0)",
-                        "text": f"{size} {word}" if m.shown else "~",
+                        "text": said if m.shown or m.nothing_left else "~",
                     }
                 )
                 cells.append(
@@ -292,7 +293,7 @@ def overview(found: Answer) -> Figure | None:
                         clean(quantity(m.lull, m.unit)),
                         ratio(m.ratio),
                         interval(m.ratio_ci95),
-                        f"{size} {word}" if m.shown else "no difference shown",
+                        said,
                     )
                 )
     if not rows:

@@ -54,7 +54,8 @@ class Figure:
 class Claim:
     """A headline on one clock: "28.6x", "faster", and the sentence.
 
-    ``tone`` is ``better``, ``worse``, ``other`` or ``same``.
+    ``tone`` is ``better``, ``worse``, ``other`` or ``same``, or ``left``: nothing is
+    left to win.
     """
 
     clock: Clock

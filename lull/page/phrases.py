@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import unicodedata
 
-from lull.report.answer import OnClock
+from lull.report.answer import NOTHING_LEFT, OnClock
 from lull.report.stats import Interval
 from lull.report.table import number, quantity, ratio
 
@@ -36,6 +36,15 @@ def good(unit: str, value: float) -> bool | None:
     if value == 1 or unit not in LESS + MORE:
         return None
     return (value < 1) == (unit in LESS)
+
+
+def verdict(found: OnClock) -> tuple[str, str]:
+    """A headline's ``factor``; in its place that nothing is left to win, or shown."""
+    if found.nothing_left:
+        return "", NOTHING_LEFT
+    if not found.shown or found.ratio is None:
+        return "", "no difference shown"
+    return factor(found.unit, found.ratio)
 
 
 def tone(unit: str, value: float | None, shown: bool) -> str:

@@ -30,7 +30,7 @@ from lull.page.figures import refresh_feature, room
 from lull.page.html import style
 from lull.page.notes import Marks, Note, notes_of
 from lull.page.origin import Figures, figures_of, keep, kept, said
-from lull.page.phrases import amount, factor, interval
+from lull.page.phrases import amount, interval, verdict
 from lull.real.catalog import MEASURE, scenarios
 from lull.real.catalog import features as real_features
 from lull.report.answer import RUN, Answer, OnClock, answer, measured_of
@@ -227,9 +227,6 @@ def _table(
 
 
 def _line(name: str, text: str, m: OnClock, mark: str = "") -> str:
-    verdict = "no difference shown"
-    if m.shown and m.ratio is not None:
-        verdict = " ".join(factor(m.unit, m.ratio))
     cells = (
         name,
         text,
@@ -237,7 +234,7 @@ def _line(name: str, text: str, m: OnClock, mark: str = "") -> str:
         amount(m.stock, m.unit),
         amount(m.lull, m.unit),
         f"{ratio(m.ratio)}, {interval(m.ratio_ci95) or '-'}",
-        f"{verdict}{mark}",
+        f"{' '.join(filter(None, verdict(m)))}{mark}",
     )
     return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
 

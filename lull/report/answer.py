@@ -14,6 +14,7 @@ from pydantic import Field
 
 from lull.ask.catalog import full_params
 from lull.ask.job import SEEDS, STOCK, plans
+from lull.ask.presence import switch_of
 from lull.kernels.bases import DEFAULT_BASE
 from lull.model import (
     LULL,
@@ -34,10 +35,17 @@ from lull.report.summary import shown
 RUN = "run"  #: the command that measures features
 DEBIAN = "debian"  #: stands for a base where the kernel is Debian's own
 
+#: What is said of that; it fits a line of the answer beside a promise.
+NOTHING_LEFT = "no more to win"
+#: So near to its own stock a kernel with Lull has nothing left to win, if it has a
+#: part of the feature itself.
+_NOTHING = 0.01
+
 
 class OnClock(Record):
     """A headline on one clock. ``ratio`` is Lull's to stock's, ``p`` of the test
-    that they differ; ``shown`` is that they do."""
+    that they differ; ``shown`` is that they do, ``nothing_left`` that the kernel has
+    by itself what there was to win."""
 
     clock: Clock
     unit: str
@@ -47,6 +55,7 @@ class OnClock(Record):
     ratio_ci95: Interval | None
     p: float | None
     shown: bool
+    nothing_left: bool = False
 
 
 class HeadlineAnswer(Record):
@@ -232,7 +241,27 @@ def measured_of(
         ratio_ci95=lull.ratio_ci95,
         p=lull.p,
         shown=shown(lull),
+        nothing_left=_nothing_left(feature, lull, summary),
     )
+
+
+def has_part(native: str) -> bool:
+    """Whether a kernel has a part of a feature by itself, of which ``native`` tells; a
+    switch that gives it need not be on."""
+    return bool(native) and not switch_of(native)
+
+
+def near_stock(own: Interval | None) -> bool:
+    """Whether nothing is left to win by the interval of the ratio to a kernel's own
+    stock, if that has a part of the feature itself."""
+    return own is not None and all(abs(end - 1) <= _NOTHING for end in own)
+
+
+def _nothing_left(feature: Feature, lull: Row, summary: Summary) -> bool:
+    """Not of who breaks a promise: what does not work is near its stock, too."""
+    broken = any(p.broken for p in summary.expectations if p.feature == feature.name)
+    native = summary.native.get(feature.name, "")
+    return has_part(native) and near_stock(lull.ratio_ci95) and not broken
 
 
 def _coverage(
@@ -312,6 +341,7 @@ def _following(
         for entry in block.entries
         for measured in entry.measured
         if entry.headline.profile and measured.shown and measured.ratio is not None
+        if not measured.nothing_left
     ]
     if gains:
         _, feature, headline = min(gains, key=lambda gain: gain[0])

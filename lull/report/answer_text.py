@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from lull.model import Clock
-from lull.report.answer import Answer, Block, OnClock, Verdict
+from lull.report.answer import NOTHING_LEFT, Answer, Block, OnClock, Verdict
 from lull.report.table import plain, quantity, ratio, wrap
 
 LINES = 40
@@ -130,6 +130,8 @@ def _block_lines(block: Block, entries: int, widths: Sequence[int]) -> Iterator[
         lines.append((None, f"{block.feature}: {entry.headline.text}", ""))
         for m in entry.measured:
             remark = "" if m.shown else "no difference shown"
+            # Whether or not the little that there is can be shown.
+            remark = NOTHING_LEFT if m.nothing_left else remark
             lines.append((m.clock, _line(_cells(m), widths), remark))
     seen = {clock for clock, _, _ in lines}
     for verdict in block.verdicts:

@@ -9,19 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from lull.ask.job import STOCK
-from lull.ask.presence import switch_of
 from lull.model import LULL, Clock, Feature, Headline
 from lull.report import stats
-from lull.report.answer import rows_of
+from lull.report.answer import has_part, near_stock, rows_of
 from lull.report.answer_text import LINES, WIDTH, fitted, interval
 from lull.report.compare import Run, values_of_row
 from lull.report.table import plain, quantity, ratio, wrap
 
 _MODES = (STOCK, LULL)
-
-#: So near to its own stock a kernel with Lull has nothing left to win, if it has a
-#: part of the feature itself.
-_NOTHING = 0.01
 
 
 @dataclass(frozen=True)
@@ -101,8 +96,7 @@ def _lines(
                 found = stats.compare_groups(values, first)
             else:
                 continue
-            native = kernel.native.get(feature.name, "")
-            has = native and not switch_of(native)
+            has = has_part(kernel.native.get(feature.name, ""))
             note = _note(mode, row.ratio_ci95) if has else ""
             yield Line(kernel.base, mode, row.unit, row.median, found, note)
 
@@ -112,8 +106,7 @@ def _note(mode: str, own: tuple[float, float] | None) -> str:
     its own stock."""
     if mode == STOCK:
         return "*"
-    near = own is not None and all(abs(end - 1) <= _NOTHING for end in own)
-    return "as its stock" if near else ""
+    return "as its stock" if near_stock(own) else ""
 
 
 def _remarks(kernels: Sequence[BaseRuns], name: str) -> Iterator[str]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from lull.model import Arm, Clock, Feature, Metric
@@ -15,6 +16,8 @@ from tests import synthetic
 from tests.page import runs
 
 COST = synthetic.COST
+#: Of a summary that breaks no promise.
+KEPT: Mapping[str, object] = {"expectations": ()}
 
 
 def made(*found: runs.Run, feature: Feature | None = None) -> Page:
@@ -80,6 +83,27 @@ def test_what_the_kernel_has_itself_and_what_its_base_lacks_is_said() -> None:
     assert (
         "<b><bdi>swim</bdi></b> is not on this base: <bdi>no &amp; water</bdi>" in told
     )
+
+
+def test_where_nothing_is_left_to_win_it_says_so() -> None:
+    """And not that it was faster, however sure that is."""
+    native = {"native": {"walk": "it skips them by itself"}}
+    for lull, clear in ((399.0, True), (400.0, False)):
+        cost = {**COST, "lull": lull}
+        run = runs.run(found=synthetic.samples(cost=cost, noise=0))
+        plain = made(replace(run, summary=run.summary.model_copy(update=KEPT)))
+        assert (only(plain).verdicts[0].word == "less time") is clear
+        assert "no more to win" not in render_page(plain)
+        summary = run.summary.model_copy(update={**KEPT, **native})
+        found = made(replace(run, summary=summary))
+        assert found.heading == "Nothing is left to win."
+        (verdict,) = only(found).shown
+        assert (verdict.factor, verdict.word) == ("", "no more to win")
+        assert "ratio " in verdict.sentence
+        assert "<small>no more to win</small>" in render_page(found)
+        assert found.overview is not None and ">no more to win<" in found.overview.svg
+        assert found.overview.table.rows[0][-1] == "no more to win"
+        assert "  no more to win\n" in found.mail
 
 
 def test_noise_is_folded_away() -> None:
