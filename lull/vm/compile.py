@@ -7,7 +7,6 @@ import atexit
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -50,10 +49,8 @@ class Recipe:
 def compiled(root: Path, recipe: Recipe) -> Path:
     """The program of the source tree ``root``, compiled where it is not cached.
 
-    One that is not what was put into the cache is forgotten, with a line on stderr: a
-    machine that was cut off from its power may leave half a file. In a cache that
-    another user could have put it into, or could change it in, nothing is looked for,
-    and nothing is written: it is compiled for this process alone.
+    In a cache that another user could have put it into, or could change it in, nothing
+    is looked for, and nothing is written: it is compiled for this process alone.
 
     Raises CannotRun without a C compiler or a static C library, and LabError
     with the compiler's words where the sources do not compile.
@@ -70,29 +67,16 @@ def compiled(root: Path, recipe: Recipe) -> Path:
     if not is_ours(kept / recipe.room / key / recipe.name, kept):
         kept = _apart()
     folder = kept / recipe.room / key
-    program = _whole(folder, recipe.name)
-    if program is not None:
+    program = folder / recipe.name
+    if program.is_file():
         return program
     folder.mkdir(parents=True, exist_ok=True)
     # Beside its final place, so that the rename is one step.
     with tempfile.TemporaryDirectory(prefix=".build-", dir=folder) as scratch:
         made = Path(scratch) / recipe.name
         _compile(compile_command(compiler, root, recipe, made), root, recipe, where)
-        program = folder / digest(made.read_bytes()) / recipe.name
-        program.parent.mkdir(exist_ok=True)
         os.replace(made, program)
     return program
-
-
-def _whole(folder: Path, name: str) -> Path | None:
-    """The program there whose folder is its digest; any other goes."""
-    for program in sorted(folder.glob(f"[!.]*/{name}")):
-        if digest(program.read_bytes()) == program.parent.name:
-            return program
-        line = f"lull: {program} is forgotten: it is not what was compiled"
-        print(line, file=sys.stderr)
-        shutil.rmtree(program.parent, ignore_errors=True)
-    return None
 
 
 @cache

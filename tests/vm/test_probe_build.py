@@ -61,19 +61,6 @@ def test_nothing_is_built_twice(tmp_path: Path, own_cache: Path) -> None:
     assert left == ["lull-probe", "lull-probe"]
 
 
-def test_one_that_was_cut_off_is_forgotten_with_a_line(
-    tmp_path: Path, own_cache: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    root = tree(tmp_path / "r")
-    one = build_probe(root)
-    whole = one.read_bytes()
-    one.write_bytes(whole[: len(whole) // 2])
-    assert build_probe(root) == one and one.read_bytes() == whole
-    said = capsys.readouterr().err
-    assert said == f"lull: {one} is forgotten: it is not what was compiled\n"
-    assert build_probe(root) == one and not capsys.readouterr().err
-
-
 def test_a_scenario_is_built_in_and_sees_its_features_headers(
     tmp_path: Path, own_cache: Path
 ) -> None:
