@@ -7,6 +7,7 @@ import atexit
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from lull.errors import CannotRun, LabError
-from lull.host.files import cache_root, digest
+from lull.host.files import cache_root, digest, write_file
 from lull.host.trust import is_ours
 
 COMPILER = "gcc"
@@ -49,8 +50,10 @@ class Recipe:
 def compiled(root: Path, recipe: Recipe) -> Path:
     """The program of the source tree ``root``, compiled where it is not cached.
 
-    In a cache that another user could have put it into, or could change it in, nothing
-    is looked for, and nothing is written: it is compiled for this process alone.
+    One that is not what was put into the cache is forgotten, with a line on stderr: a
+    machine that was cut off from its power may leave half a file. In a cache that
+    another user could have put it into, or could change it in, nothing is looked for,
+    and nothing is written: it is compiled for this process alone.
 
     Raises CannotRun without a C compiler or a static C library, and LabError
     with the compiler's words where the sources do not compile.
@@ -68,15 +71,33 @@ def compiled(root: Path, recipe: Recipe) -> Path:
         kept = _apart()
     folder = kept / recipe.room / key
     program = folder / recipe.name
-    if program.is_file():
+    if _is_whole(program):
         return program
     folder.mkdir(parents=True, exist_ok=True)
     # Beside its final place, so that the rename is one step.
     with tempfile.TemporaryDirectory(prefix=".build-", dir=folder) as scratch:
         made = Path(scratch) / recipe.name
         _compile(compile_command(compiler, root, recipe, made), root, recipe, where)
+        # First: two that compile at once make the same.
+        write_file(_sum_file(program), digest(made.read_bytes()).encode())
         os.replace(made, program)
     return program
+
+
+def _is_whole(program: Path) -> bool:
+    """Whether it is there, as it was compiled; says so where it is there otherwise."""
+    kept = _sum_file(program)
+    if not program.is_file():
+        return False
+    if kept.is_file() and kept.read_bytes() == digest(program.read_bytes()).encode():
+        return True
+    line = f"lull: {program} is forgotten: it is not what was compiled"
+    print(line, file=sys.stderr)
+    return False
+
+
+def _sum_file(program: Path) -> Path:
+    return program.with_name(f"{program.name}.digest")
 
 
 @cache

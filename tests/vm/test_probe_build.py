@@ -57,8 +57,31 @@ def test_nothing_is_built_twice(tmp_path: Path, own_cache: Path) -> None:
     assert build_probe(root).stat() == before
     (root / "probe" / "p.h").write_text("int answer(void); /* changed */\n")
     assert build_probe(root) != one
-    left = [path.name for path in own_cache.rglob("*") if path.is_file()]
-    assert left == ["lull-probe", "lull-probe"]
+    left = sorted(path.name for path in own_cache.rglob("*") if path.is_file())
+    assert left == 2 * ["lull-probe"] + 2 * ["lull-probe.digest"]
+
+
+@pytest.mark.parametrize("what", ["lull-probe", "lull-probe.digest"])
+def test_one_that_was_cut_off_is_forgotten_with_a_line(
+    tmp_path: Path, own_cache: Path, capsys: pytest.CaptureFixture[str], what: str
+) -> None:
+    root = tree(tmp_path / "r")
+    one = build_probe(root)
+    whole, file = one.read_bytes(), one.with_name(what)
+    file.write_bytes(file.read_bytes()[:10])
+    assert build_probe(root) == one and one.read_bytes() == whole
+    said = capsys.readouterr().err
+    assert said == f"lull: {one} is forgotten: it is not what was compiled\n"
+    assert build_probe(root) == one and not capsys.readouterr().err
+
+
+def test_one_of_an_older_lab_is_compiled_again(tmp_path: Path, own_cache: Path) -> None:
+    root = tree(tmp_path / "r")
+    one = build_probe(root)
+    kept = one.with_name("lull-probe.digest")
+    before = kept.read_bytes()
+    kept.unlink()
+    assert build_probe(root) == one and kept.read_bytes() == before
 
 
 def test_a_scenario_is_built_in_and_sees_its_features_headers(
