@@ -200,6 +200,7 @@ def _keep(
             package_version=plan.source.package_version,
             key=plan.key,
             digest=sha256(new / "bzImage"),
+            files={name: sha256(new / name) for name in _KEPT if name != "bzImage"},
             compiler=plan.compiler,
             built=datetime.now(UTC).isoformat(timespec="seconds"),
             seconds=round(seconds, 1),

@@ -29,6 +29,8 @@ class Kernel(Record):
     package_version: str
     key: str
     digest: str  #: sha256 of bzImage
+    #: sha256 of what else is kept of it, by name; of an older lab's, nothing
+    files: dict[str, str] = Field(default_factory=dict)
     compiler: str
     built: str  #: when, ISO 8601 in UTC
     seconds: float
@@ -87,11 +89,12 @@ def kernel_dir(cache: Cache, base: str, arm: Arm, key: str) -> Path:
 
 
 def load(directory: Path) -> Kernel | None:
-    """The kernel in a directory, if it is whole: the digest is checked."""
+    """The kernel in a directory, if it is whole: the digests are checked."""
     try:
         data = json.loads((directory / "kernel.json").read_text("utf-8"))
         kernel = Kernel(directory=directory, **data)
-        whole = kernel.digest == sha256(kernel.bzimage)
+        kept = {kernel.bzimage.name: kernel.digest, **kernel.files}
+        whole = all(sha256(directory / name) == kept[name] for name in kept)
     except (OSError, ValueError, TypeError, ValidationError):
         return None
     return kernel if whole else None

@@ -190,7 +190,8 @@ def test_a_failed_write_leaves_the_old(
 def store(cache: Cache, key: str) -> Kernel:
     place = kernel_dir(cache, "6.12", Arm.STOCK, key)
     place.mkdir(parents=True)
-    (place / "bzImage").write_bytes(key.encode())
+    for name in ("bzImage", "System.map"):
+        (place / name).write_bytes(key.encode())
     kernel = Kernel(
         base="6.12",
         arm=Arm.STOCK,
@@ -198,6 +199,7 @@ def store(cache: Cache, key: str) -> Kernel:
         package_version="6.12.1-1",
         key=key,
         digest=sha256(place / "bzImage"),
+        files={"System.map": sha256(place / "System.map")},
         compiler="gcc",
         built="2026-01-01T00:00:00+00:00",
         seconds=1,
@@ -212,11 +214,12 @@ def test_a_kernel_is_found_again(cache: Cache) -> None:
     assert load(kernel.directory) == kernel
 
 
-def test_a_damaged_kernel_is_not_trusted(cache: Cache) -> None:
+@pytest.mark.parametrize("name", ["bzImage", "System.map"])
+def test_a_damaged_kernel_is_not_trusted(cache: Cache, name: str) -> None:
     kernel = store(cache, "k")
-    kernel.bzimage.write_bytes(b"truncat")
+    (kernel.directory / name).write_bytes(b"truncat")
     assert load(kernel.directory) is None
-    kernel.bzimage.unlink()
+    (kernel.directory / name).unlink()
     assert load(kernel.directory) is None
 
 
