@@ -31,9 +31,12 @@ static struct tree tree;
  * In each family the first child ends at once and starts the parent, which waits for
  * the second one, which waits for its own child. All first children are in the queue
  * before the first grandchild, so that all parents are before the second children.
- * The last device keeps the walk from coming to any of them meanwhile.
+ * The last device keeps the walk from coming to any of them meanwhile. In the late phase
+ * nobody does: there the walk is to come to the second children while enough first ones
+ * are still at work that those have workers, and the grandchildren none. Two first
+ * children end for each of those, and the walk passes all of them before.
  */
-static char *families(unsigned int n, unsigned int last_us)
+static char *families(unsigned int n, unsigned int last_us, unsigned int late_us)
 {
 	struct description d;
 
@@ -46,14 +49,17 @@ static char *families(unsigned int n, unsigned int last_us)
 			"device grandchild%u async parent=second%u suspend=20000 suspend_late=20000\n",
 			i, i, i, i, i);
 	for (unsigned int i = 0; i < n; i++)
-		fprintf(d.out, "device first%u async parent=p%u suspend=0\n", i, i);
+		fprintf(d.out,
+			"device first%u async parent=p%u suspend=0 suspend_late=%u\n",
+			i, i, late_us);
 	fprintf(d.out, "device last suspend=%u\n", last_us);
 	return description_close(&d);
 }
 
 static int load(const struct job_case *c, uint64_t last_us)
 {
-	char *text = families((unsigned int)job_number(c, "families"), (unsigned int)last_us);
+	char *text = families((unsigned int)job_number(c, "families"), (unsigned int)last_us,
+			      (unsigned int)job_number(c, "late_us"));
 	int ret = text ? tree_load(&tree, text) : -1;
 
 	free(text);
@@ -154,6 +160,8 @@ static const struct workload_param blocked_params[] = {
 	 * safeguard is missing it is as long as theirs, or a minute.
 	 */
 	{ "last_us", "1000000" },
+	/* The same of the first children in the late phase. */
+	{ "late_us", "0" },
 	/* Seconds for each mode, or more on a slow host, then a panic; 0: none. */
 	{ "limit", "0" },
 	{ 0 },
