@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import shlex
+import signal
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -51,6 +52,7 @@ class Session:
         self._old: Proof | None = None
         self._new: Proof | None = None
         self._written = ""
+        self._untold = False  #: it was ended, of which pytest says no more
 
     def say(self, text: str) -> None:
         """To be said at the end."""
@@ -76,6 +78,7 @@ class Session:
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Keep what was seen for the next session."""
+        self._untold = exitstatus == 128 + signal.SIGTERM
         durations.keep(self._tests)
         Store().prune()
         wanted = self._config.getoption("--proof")
@@ -129,6 +132,17 @@ class Session:
             write(self._written)
             for line in differences(self._old, self._new) if self._old else ():
                 write(line)
+
+    def pytest_unconfigure(self, config: pytest.Config) -> None:
+        """Say of a session that was ended what is said of others: which tests failed
+        by then, and how, and what boots came to."""
+        reporter = config.pluginmanager.getplugin("terminalreporter")
+        if self._untold and reporter is not None:
+            config.hook.pytest_terminal_summary(
+                terminalreporter=reporter,
+                exitstatus=128 + signal.SIGTERM,
+                config=config,
+            )
 
 
 def _part(config: pytest.Config) -> str:

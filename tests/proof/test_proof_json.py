@@ -172,14 +172,24 @@ def test_a_session_that_is_stopped_leaves_the_last_proof(
     )
     assert done.ret not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
     assert is_left(path, whole).tests.keys() == {"test_it.py::test_a"}
-    # Of SIGTERM pytest says nothing more.
-    if "Keyboard" in stop:
-        done.stdout.fnmatch_lines(
-            [
-                "proof: proof.partial.json: it did not come to its end; "
-                "proof.json is the last one still"
-            ]
-        )
+    done.stdout.fnmatch_lines(
+        [
+            "proof: proof.partial.json: it did not come to its end; "
+            "proof.json is the last one still"
+        ]
+    )
+
+
+def test_a_session_that_is_ended_says_what_had_failed(
+    run: Run, guests: Guests, pytester: pytest.Pytester
+) -> None:
+    guests.results["A without b"] = Result.FAIL
+    end = "def test():\n    pytest.exit('ended by SIGTERM', 143)\n"
+    pytester.makepyfile(test_it=f"import pytest\n\n{end}")
+    done = run("--proof", "proof.json", "--fresh", "f", "test_it.py")
+    assert done.ret == 128 + signal.SIGTERM
+    assert done.stdout.str().count("boots made; --fresh forgets") == 1
+    done.stdout.fnmatch_lines(["*again: *", "*boots made; --fresh forgets"])
 
 
 def test_a_session_of_many_processes_that_is_stopped_does_so_too(
