@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import networkx as nx
@@ -291,24 +291,34 @@ def _measured(
     none goes beyond the beginning of what had to wait for it: so no chain of
     them is longer than the phase that was recorded.
     """
-    us: dict[Phase, dict[str, int]] = {}
+    # On the way up nobody waits for one that nothing was called for.
+    tree = _with_work(tree, calls, lambda call: 0)
+    lengths: dict[int, int] = {}
     for phase, each in calls.items():
         limit = _limits(tree, phase, each)
-        us[phase] = {}
         for name, call in each.items():
             if call.end_s > limit[name] + _RESOLUTION_S:
                 tally.add(BEYOND, call.line)
             end = min(call.end_s, limit[name])
             length = max(0, round((end - call.start_s) * 1e6))
-            us[phase][name] = min(LONGEST_US, length)
+            lengths[id(call)] = min(LONGEST_US, length)
+    return _with_work(tree, calls, lambda call: lengths[id(call)])
+
+
+def _with_work(
+    tree: Tree,
+    calls: Mapping[Phase, Mapping[str, Callback]],
+    us: Callable[[Callback], int],
+) -> Tree:
+    """``tree`` with what was called, for as long as ``us`` says of a callback."""
     return Tree(
         tuple(
             replace(
                 device,
                 work={
-                    phase: Work(us[phase][device.name])
+                    phase: Work(us(calls[phase][device.name]))
                     for phase in Phase
-                    if device.name in us.get(phase, ())
+                    if device.name in calls.get(phase, ())
                 },
             )
             for device in tree.devices

@@ -6,7 +6,7 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lull.errors import NoRecording
@@ -80,7 +80,21 @@ def test_a_time_that_goes_beyond_who_waited_for_it_is_cut_and_said() -> None:
     assert any("it counts up to there" in str(caveat) for caveat in one.caveats)
 
 
+def test_on_the_way_up_it_is_cut_too() -> None:
+    lines = phase(
+        0,
+        40_000,
+        "dpm_resume",
+        call(20, 30_020, BUS, "bus bus0", "type [resume]"),
+        call(20_020, 39_020, SCREEN, "screen screen<bus0", "bus [resume]"),
+    )
+    one = found(lines)
+    assert one.ideals[Phase.RESUME].us == 20_000 + 19_000
+    assert any("it counts up to there" in str(caveat) for caveat in one.caveats)
+
+
 @settings(max_examples=60, deadline=None)
+@example(4603003, 0.4)
 @given(st.integers(0, 2**32), st.sampled_from((0.01, 0.1, 0.4)))
 def test_whatever_is_lost_no_figure_is_impossible(seed: int, share: float) -> None:
     draw = Random(seed)
