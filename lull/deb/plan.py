@@ -110,6 +110,9 @@ def package_environment(cache: Cache, version: str) -> dict[str, str]:
         "DEBFULLNAME": "Whoever built this",
         "DEBEMAIL": "root@localhost",
         "DEB_BUILD_OPTIONS": "terse",
+        # What is needed is looked for before anything is built. The kernel's own list
+        # has what only other configurations need: 7.3's libdw, for module versions.
+        "DPKG_FLAGS": "-d",
     }
 
 
