@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import networkx as nx
@@ -292,8 +292,8 @@ def _measured(
     them is longer than the phase that was recorded.
     """
     # On the way up nobody waits for one that nothing was called for.
-    tree = _with_work(tree, calls, lambda call: 0)
-    lengths: dict[int, int] = {}
+    us = {phase: dict.fromkeys(each, 0) for phase, each in calls.items()}
+    tree = _with_work(tree, us)
     for phase, each in calls.items():
         limit = _limits(tree, phase, each)
         for name, call in each.items():
@@ -301,24 +301,20 @@ def _measured(
                 tally.add(BEYOND, call.line)
             end = min(call.end_s, limit[name])
             length = max(0, round((end - call.start_s) * 1e6))
-            lengths[id(call)] = min(LONGEST_US, length)
-    return _with_work(tree, calls, lambda call: lengths[id(call)])
+            us[phase][name] = min(LONGEST_US, length)
+    return _with_work(tree, us)
 
 
-def _with_work(
-    tree: Tree,
-    calls: Mapping[Phase, Mapping[str, Callback]],
-    us: Callable[[Callback], int],
-) -> Tree:
-    """``tree`` with what was called, for as long as ``us`` says of a callback."""
+def _with_work(tree: Tree, us: Mapping[Phase, Mapping[str, int]]) -> Tree:
+    """``tree`` with the callbacks that ``us`` has, and their microseconds."""
     return Tree(
         tuple(
             replace(
                 device,
                 work={
-                    phase: Work(us(calls[phase][device.name]))
+                    phase: Work(us[phase][device.name])
                     for phase in Phase
-                    if device.name in calls.get(phase, ())
+                    if device.name in us.get(phase, ())
                 },
             )
             for device in tree.devices

@@ -67,29 +67,32 @@ def test_a_model_without_a_lost_time_says_that_it_is_lost() -> None:
     assert replay.why == "the ends of 1 callbacks are lost"
 
 
-def test_a_time_that_goes_beyond_who_waited_for_it_is_cut_and_said() -> None:
+#: A task, its device, and who calls.
+Call = tuple[tuple[str, int], str, str]
+SCREEN_CALL: Call = (SCREEN, "screen screen<bus0", "bus")
+BUS_CALL: Call = (BUS, "bus bus0", "type")
+
+
+@pytest.mark.parametrize(
+    ("which", "waited_for", "waits"),
+    [
+        (Phase.SUSPEND, SCREEN_CALL, BUS_CALL),
+        (Phase.RESUME, BUS_CALL, SCREEN_CALL),
+    ],
+    ids=["down", "up"],
+)
+def test_a_time_that_goes_beyond_who_waited_for_it_is_cut_and_said(
+    which: Phase, waited_for: Call, waits: Call
+) -> None:
     lines = phase(
         0,
         40_000,
-        "dpm_suspend",
-        call(20, 30_020, SCREEN, "screen screen<bus0", "bus [suspend]"),
-        call(20_020, 39_020, BUS, "bus bus0", "type [suspend]"),
+        f"dpm_{which}",
+        call(20, 30_020, *waited_for[:2], f"{waited_for[2]} [{which}]"),
+        call(20_020, 39_020, *waits[:2], f"{waits[2]} [{which}]"),
     )
     one = found(lines)
-    assert one.ideals[Phase.SUSPEND].us == 20_000 + 19_000
-    assert any("it counts up to there" in str(caveat) for caveat in one.caveats)
-
-
-def test_on_the_way_up_it_is_cut_too() -> None:
-    lines = phase(
-        0,
-        40_000,
-        "dpm_resume",
-        call(20, 30_020, BUS, "bus bus0", "type [resume]"),
-        call(20_020, 39_020, SCREEN, "screen screen<bus0", "bus [resume]"),
-    )
-    one = found(lines)
-    assert one.ideals[Phase.RESUME].us == 20_000 + 19_000
+    assert one.ideals[which].us == 20_000 + 19_000
     assert any("it counts up to there" in str(caveat) for caveat in one.caveats)
 
 

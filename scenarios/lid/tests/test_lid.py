@@ -30,8 +30,8 @@ PHASES = (
 def require_results_after_a_suspend(base: str) -> None:
     """A kernel that no hook has mended may not hear the host any more."""
     hooks = repo_root() / "features/devices/hooks" / base
-    for hook in hooks.glob("*-hear-a-host-after-a-suspend.patch"):
-        pytest.skip(f"the untouched {base} writes no results: {hook.name}")
+    if mended := list(hooks.glob("*-hear-a-host-after-a-suspend.patch")):
+        pytest.skip(f"the untouched {base} writes no results: {mended[0].name}")
 
 
 def cycles(
