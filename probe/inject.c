@@ -33,6 +33,14 @@ int inject_number(const char *feature, const char *file, uint64_t value)
 	return inject_text(feature, file, text);
 }
 
+uint64_t inject_count(const char *feature, const char *file)
+{
+	char path[256];
+
+	inject_path(path, sizeof(path), feature, file);
+	return read_number(path, 0);
+}
+
 int inject_case(const struct job_case *c)
 {
 	static const char *const names[] = { "disable", "pause", "pause_us", "delay_ms",

@@ -19,6 +19,8 @@
 
 int inject_text(const char *feature, const char *file, const char *text);
 int inject_number(const char *feature, const char *file, uint64_t value);
+/* What the kernel counts there; 0 where it does not. */
+uint64_t inject_count(const char *feature, const char *file);
 
 /*
  * What the parameters disable, pause, pause_us, delay_ms, fail_nth, hop and proxies

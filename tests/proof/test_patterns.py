@@ -251,8 +251,8 @@ SHOWN = [
     *texts(
         "zfree: ZS9 rewritten in place",
         "ZS9",
-        "12 of 12 pages behind it are wrong",
-        "1 of 3 pages behind it are wrong",
+        "12 of 12 pages behind it are wrong, the page itself is right",
+        "1 of 12 pages behind it are wrong, the page itself is wrong",
     ),
     *(
         (f"zfree: ZS9 full {name}", "ZS9", "one waits, and another is refused")

@@ -11,7 +11,9 @@
 #include <linux/export.h>
 #include <linux/lull.h>
 #include <linux/lull_zfree.h>
+#include <linux/math64.h>
 #include <linux/rcupdate.h>
+#include <linux/timekeeping.h>
 #include <linux/workqueue.h>
 
 DEFINE_STATIC_KEY_FALSE(lull_zfree_range_key);
@@ -132,18 +134,37 @@ late_initcall_sync(zfree_steps_init);
 LULL_DEFINE_SAFEGUARDS(ZFREE, zfree);
 LULL_DEFINE_POINTS(ZFREE, zfree);
 
+#define PAUSE_PIECE_US 1000u
+
 static u32 pause_us = 200;
+/* How often somebody has come to where he waits. */
+static atomic_t paused = ATOMIC_INIT(0);
 /* Instead of the time after which the worker comes; 0 changes nothing. */
 static u32 delay_ms;
 
 /**
  * lull_zfree_pause - wait, where a test asked for it
  * @point: where this is
+ *
+ * In short pieces: who has done meanwhile what he came for may write a shorter time.
+ * It is the clock's, as on a busy host a piece takes longer.
  */
 void lull_zfree_pause(enum lull_zfree_point point)
 {
-	if (lull_zfree_pauses_at(point))
-		udelay(READ_ONCE(pause_us));
+	u64 start, waited;
+	u32 us;
+
+	if (!lull_zfree_pauses_at(point))
+		return;
+	start = ktime_get_mono_fast_ns();
+	atomic_inc(&paused);
+	for (;;) {
+		waited = div_u64(ktime_get_mono_fast_ns() - start, NSEC_PER_USEC);
+		us = READ_ONCE(pause_us);
+		if (waited >= us)
+			break;
+		udelay(min(us - (u32)waited, PAUSE_PIECE_US));
+	}
 }
 
 /**
@@ -163,6 +184,7 @@ static int __init zfree_debug_init(void)
 	lull_choice_file("disable", inject, &lull_zfree_safeguard_choice);
 	lull_choice_file("pause", inject, &lull_zfree_point_choice);
 	debugfs_create_u32("pause_us", 0644, inject, &pause_us);
+	debugfs_create_atomic_t("paused", 0444, inject, &paused);
 	debugfs_create_u32("delay_ms", 0644, inject, &delay_ms);
 	return 0;
 }
