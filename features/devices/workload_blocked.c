@@ -160,7 +160,7 @@ static const struct workload_param blocked_params[] = {
 	 * safeguard is missing it is as long as theirs, or a minute.
 	 */
 	{ "last_us", "1000000" },
-	/* The same of the first children in the late phase. */
+	/* For how long first children are at work in the late phase. */
 	{ "late_us", "0" },
 	/* Seconds for each mode, or more on a slow host, then a panic; 0: none. */
 	{ "limit", "0" },
