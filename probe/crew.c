@@ -14,6 +14,7 @@
 #include "util.h"
 
 #define STOP_LIMIT_MS 60000
+#define READY_LIMIT_MS 60000
 
 void crew_member(pid_t boss)
 {
@@ -46,6 +47,24 @@ pid_t crew_fork(const char *name)
 	crew_member(probe);
 	if (name)
 		prctl(PR_SET_NAME, name);
+	return 0;
+}
+
+int crew_ready(const volatile bool *ready, pid_t pid, const char *who)
+{
+	for (unsigned int ms = 0; !*ready; ms++) {
+		siginfo_t ended = { 0 };
+
+		if (check_interrupted() < 0)
+			return -1;
+		/* It stays a zombie, which crew_end() reaps. */
+		if (!waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOHANG | WNOWAIT) &&
+		    ended.si_pid && !*ready)
+			return fail(STATUS_FAILED, "crew", "%s ended at its start", who);
+		if (ms == READY_LIMIT_MS)
+			return fail(STATUS_UNMET, "crew", "%s is not ready", who);
+		sleep_ms(1);
+	}
 	return 0;
 }
 

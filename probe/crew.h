@@ -7,6 +7,7 @@
 #ifndef LULL_CREW_H
 #define LULL_CREW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -41,6 +42,11 @@ void crew_member(pid_t boss);
  * there is one. -1 with fail() called.
  */
 pid_t crew_fork(const char *name);
+/*
+ * Until a child has set what it shares with the caller, who sleeps meanwhile: the child
+ * may need his CPU for it. -1 with fail() called, also where the child ends before.
+ */
+int crew_ready(const volatile bool *ready, pid_t pid, const char *who);
 /* SIGKILL for a child, and it is gone; resets the PID. Nothing where it is none. */
 void crew_end(pid_t *pid);
 /* Zeroed memory that children share; NULL with fail() called. */

@@ -19,6 +19,9 @@
 struct problem problem;
 volatile int interrupted;
 
+static cpu_set_t unpinned;
+static bool is_pinned;
+
 int fail(enum status status, const char *where, const char *fmt, ...)
 {
 	va_list ap;
@@ -203,6 +206,21 @@ int pin_cpu(int cpu)
 		return fail(STATUS_LACKING, "sched_setaffinity", "no CPU %d: %s", cpu,
 			    strerror(errno));
 	return 0;
+}
+
+int pin_begin(int cpu)
+{
+	if (!is_pinned && sched_getaffinity(0, sizeof(unpinned), &unpinned) < 0)
+		return fail(STATUS_FAILED, "sched_getaffinity", "%s", strerror(errno));
+	is_pinned = true;
+	return pin_cpu(cpu);
+}
+
+void pin_end(void)
+{
+	if (is_pinned)
+		sched_setaffinity(0, sizeof(unpinned), &unpinned);
+	is_pinned = false;
 }
 
 uint64_t now_ns(void)

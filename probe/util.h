@@ -63,6 +63,9 @@ bool parse_u64(const char *text, uint64_t *value);
 
 /* The caller, and whom it starts from now on, on that CPU alone. */
 int pin_cpu(int cpu);
+/* The same until pin_end(), which gives back the CPUs that there were before, if any. */
+int pin_begin(int cpu);
+void pin_end(void);
 
 uint64_t now_ns(void);
 /* They sleep the whole time unless interrupted. */

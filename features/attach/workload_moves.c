@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "crew.h"
@@ -30,7 +29,7 @@ static unsigned int nr, threads;
 /* ns in what moved them. */
 static uint64_t spent;
 /* Who of them has all of its threads. */
-static volatile uint32_t *ready;
+static volatile bool *ready;
 
 static void *thread_main(void *arg)
 {
@@ -49,25 +48,20 @@ static void process_main(unsigned int i)
 		if (pthread_create(&id, &attr, thread_main, NULL))
 			_exit(1);
 	}
-	ready[i] = 1;
+	ready[i] = true;
 	for (;;)
 		pause();
 }
 
 static int process_start(unsigned int i)
 {
-	ready[i] = 0;
+	ready[i] = false;
 	pids[i] = crew_fork(NULL);
 	if (!pids[i])
 		process_main(i);
 	if (pids[i] < 0)
 		return -1;
-	while (!ready[i]) {
-		if (waitpid(pids[i], NULL, WNOHANG))
-			return fail(STATUS_FAILED, "moves", "a process ended at its start");
-		sleep_ms(1);
-	}
-	return 0;
+	return crew_ready(&ready[i], pids[i], "one to be moved");
 }
 
 static int moves_setup(const struct job_case *c)

@@ -5,7 +5,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -101,7 +100,6 @@ static int spawn_round(const struct job_case *c, const char *mode, struct sample
 	uint64_t n = job_number(c, "n"), begin;
 	struct times times = { 0 };
 	const struct op *op = NULL;
-	cpu_set_t before;
 	int ret = 0;
 
 	(void)mode;
@@ -112,8 +110,8 @@ static int spawn_round(const struct job_case *c, const char *mode, struct sample
 	if (!op || !n)
 		return fail(STATUS_USAGE, "op", "no operation '%s', or none of it", name);
 	/* Where a child runs decides whose memory it gets, which is chance. */
-	if (sched_getaffinity(0, sizeof(before), &before) < 0 || pin_cpu(0) < 0)
-		return fail(STATUS_FAILED, "sched_getaffinity", "%s", strerror(errno));
+	if (pin_begin(0) < 0)
+		return -1;
 	/* Until slabs and free pages are what such a loop leaves behind. */
 	for (uint64_t i = 0; i < job_number(c, "warm") && !ret; i++)
 		ret = op->run(&times);
@@ -123,7 +121,7 @@ static int spawn_round(const struct job_case *c, const char *mode, struct sample
 	for (uint64_t i = 0; i < n && !ret; i++)
 		ret = op->run(&times);
 	mark_end();
-	sched_setaffinity(0, sizeof(before), &before);
+	pin_end();
 	if (ret < 0)
 		return -1;
 	sample_add(s, "spawn", (double)(now_ns() - begin) / (double)n);

@@ -29,7 +29,6 @@ struct side {
 
 static struct side sides[2];
 static pid_t partner;
-static cpu_set_t cpus;
 
 static int pipes(void)
 {
@@ -171,8 +170,8 @@ static int share_cpu(void)
 {
 	struct sched_param first = { .sched_priority = 1 };
 
-	if (sched_getaffinity(0, sizeof(cpus), &cpus) < 0 || pin_cpu(0) < 0)
-		return fail(STATUS_FAILED, "sched_getaffinity", "%s", strerror(errno));
+	if (pin_begin(0) < 0)
+		return -1;
 	if (sched_setscheduler(0, SCHED_FIFO, &first) < 0)
 		return fail(STATUS_LACKING, "sched_setscheduler", "no SCHED_FIFO: %s",
 			    strerror(errno));
@@ -184,7 +183,7 @@ static void leave_cpu(void)
 	struct sched_param none = { 0 };
 
 	sched_setscheduler(0, SCHED_OTHER, &none);
-	sched_setaffinity(0, sizeof(cpus), &cpus);
+	pin_end();
 }
 
 static int pingpong_setup(const struct job_case *c)

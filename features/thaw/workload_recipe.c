@@ -12,7 +12,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,9 +25,6 @@
 
 #define TRACEFS "/sys/kernel/tracing/instances"
 #define RECIPE TRACEFS "/lull-recipe"
-
-static cpu_set_t cpus;
-static bool pinned;
 
 static int echo(const char *value, const char *file)
 {
@@ -134,9 +130,8 @@ static int recipe_setup(const struct job_case *c)
 	 * All on the CPU that thaws. Another one may be sent an interrupt to do the
 	 * wakeup itself, and come to it after the end of thawing.
 	 */
-	if (sched_getaffinity(0, sizeof(cpus), &cpus) < 0 || pin_cpu(0) < 0)
-		return fail(STATUS_FAILED, "sched_getaffinity", "%s", strerror(errno));
-	pinned = true;
+	if (pin_begin(0) < 0)
+		return -1;
 	return sleepers_start(n) < 0 ? -1 : sleepers_look();
 }
 
@@ -164,9 +159,7 @@ static int recipe_round(const struct job_case *c, const char *mode, struct sampl
 static void recipe_teardown(void)
 {
 	sleepers_stop();
-	if (pinned)
-		sched_setaffinity(0, sizeof(cpus), &cpus);
-	pinned = false;
+	pin_end();
 }
 
 static const struct workload_param recipe_params[] = {

@@ -31,7 +31,8 @@
 
 /* What the two report; shared with the probe. */
 static struct notes {
-	volatile int soon, go, stop, ready;
+	volatile int soon, go, stop;
+	volatile bool sleeps, outs;
 	uint64_t late_max;
 } *notes;
 static struct latencies *outs;
@@ -41,9 +42,9 @@ static struct pages pages;
 static pid_t sleeper, outer;
 
 /* Out of the way until the memory is where it has to be. */
-static void wait_soon(void)
+static void wait_soon(volatile bool *ready)
 {
-	__atomic_add_fetch(&notes->ready, 1, __ATOMIC_SEQ_CST);
+	*ready = true;
 	while (!notes->soon && !notes->stop)
 		sleep_ms(1);
 }
@@ -57,7 +58,7 @@ static void sleep_beside(void)
 
 	if (pin_cpu(UNMAP_CPU) < 0 || sched_setscheduler(0, SCHED_FIFO, &param) < 0)
 		_exit(1);
-	wait_soon();
+	wait_soon(&notes->sleeps);
 	due = now_ns();
 	while (!notes->stop) {
 		due += PERIOD_NS;
@@ -81,7 +82,7 @@ static void out_beside(uint64_t seed)
 
 	if (pin_cpu(OUT_CPU) < 0 || pages_make(&mine, (size_t)OUT_MB << 20, seed) < 0)
 		_exit(1);
-	wait_soon();
+	wait_soon(&notes->outs);
 	/* Not asleep: it has to be there from the start. */
 	while (!notes->go && !notes->stop)
 		spin_ns(1000);
@@ -124,14 +125,9 @@ static int start(const struct job_case *c)
 	}
 	if (sleeper < 0 || outer < 0)
 		return fail(STATUS_FAILED, "fork", "%s", strerror(errno));
-	while (notes->ready < !!sleeper + !!outer) {
-		if (waitpid(-1, NULL, WNOHANG) > 0)
-			return fail(STATUS_FAILED, "beside", "a process could not start");
-		if (check_interrupted() < 0)
-			return -1;
-		sleep_ms(1);
-	}
-	return 0;
+	if (sleeper && crew_ready(&notes->sleeps, sleeper, "who sleeps beside") < 0)
+		return -1;
+	return outer ? crew_ready(&notes->outs, outer, "who pages out beside") : 0;
 }
 
 static int beside_setup(const struct job_case *c)
@@ -147,14 +143,13 @@ static int beside_setup(const struct job_case *c)
 
 static int beside_round(const struct job_case *c, const char *mode, struct sample *s)
 {
-	cpu_set_t before;
 	uint64_t ns;
 
 	(void)mode;
-	if (worker_wait() < 0 || sched_getaffinity(0, sizeof(before), &before) < 0)
+	if (worker_wait() < 0)
 		return -1;
 	/* Started first: a child would have the memory, too, and keep it. */
-	if (start(c) < 0 || pin_cpu(UNMAP_CPU) < 0 ||
+	if (start(c) < 0 || pin_begin(UNMAP_CPU) < 0 ||
 	    pages_make(&pages, job_number(c, "mb") << 20, perturb_below(UINT32_MAX)) < 0 ||
 	    pages_out(&pages) < 0)
 		return -1;
@@ -165,7 +160,7 @@ static int beside_round(const struct job_case *c, const char *mode, struct sampl
 	pages_unmap(&pages);
 	ns = now_ns() - ns;
 	stop();
-	sched_setaffinity(0, sizeof(before), &before);
+	pin_end();
 	sample_add(s, "beside", (double)ns);
 	if (job_number(c, "sleeper"))
 		sample_add(s, "late_max", (double)notes->late_max);
@@ -184,6 +179,7 @@ static void beside_teardown(void)
 	stop();
 	pages_unmap(&pages);
 	zram_stop(&zram);
+	pin_end();
 }
 
 static const struct workload_param beside_params[] = {
