@@ -170,6 +170,32 @@ static void count_table(struct covers *covers, const uint64_t *entries, size_t n
 	count_free(covers, run);
 }
 
+static bool read_entries(int fd, size_t page, uint64_t *entries, size_t n)
+{
+	size_t bytes = n * sizeof(*entries);
+
+	return pread(fd, entries, bytes, (off_t)(page * sizeof(*entries))) == (ssize_t)bytes;
+}
+
+long layout_in_order(const struct pages *pages)
+{
+	size_t page = (uintptr_t)pages->start / PAGE_BYTES, n = pages->bytes / PAGE_BYTES, i;
+	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	uint64_t entry, first = 0;
+
+	for (i = 0; fd >= 0 && i < n; i++) {
+		if (!read_entries(fd, page + i, &entry, 1) || !(entry & PM_SWAPPED))
+			break;
+		if (!i)
+			first = entry & PM_SLOT;
+		if ((entry & PM_SLOT) != first + i * PM_SLOT_NEXT)
+			break;
+	}
+	if (fd >= 0)
+		close(fd);
+	return i && i == n ? (long)(first / PM_SLOT_NEXT) : -1;
+}
+
 int layout_measure(const struct pages *pages, struct sample *s)
 {
 	size_t page = (uintptr_t)pages->start / PAGE_BYTES;
@@ -181,12 +207,9 @@ int layout_measure(const struct pages *pages, struct sample *s)
 
 	while (fd >= 0 && page < end) {
 		size_t n = TABLE_PAGES - page % TABLE_PAGES;
-		size_t bytes;
 
 		n = n < end - page ? n : end - page;
-		bytes = n * sizeof(*entries);
-		if (pread(fd, entries, bytes, (off_t)(page * sizeof(*entries))) !=
-		    (ssize_t)bytes)
+		if (!read_entries(fd, page, entries, n))
 			break;
 		count_table(&covers, entries, n);
 		page += n;

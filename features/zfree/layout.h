@@ -22,6 +22,8 @@ int layout_begin(struct zram *zram, const char *slots, size_t bytes);
 int layout_out(const struct pages *pages, const char *slots);
 /* The same as far as it goes; nothing yet for "rows", which madvise() of all does. */
 int layout_try_out(const struct pages *pages, const char *slots);
+/* The first page's slot, where the others' come one after the other; -1 where not. */
+long layout_in_order(const struct pages *pages);
 /*
  * How many slots each free of an munmap() covers, from the page tables as they are:
  * the mean, `covers`, and the histogram `free_hN`. -1 with fail() called.

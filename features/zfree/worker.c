@@ -51,13 +51,33 @@ int worker_begin(int (*free_some)(uint64_t round))
 	return worker_wait();
 }
 
-int worker_keep_away(int (*free_some)(uint64_t round))
+/* And still does, when a worker that was on its way has come. */
+static bool waits(uint64_t enough)
+{
+	if (worker_left() < enough)
+		return false;
+	if (enough)
+		sleep_ms(50);
+	return worker_left() >= enough;
+}
+
+int worker_keep_away(int (*free_some)(uint64_t round), uint64_t enough)
 {
 	if (worker_begin(free_some) < 0)
 		return -1;
 	/* Its last round, in which it finds nothing. */
 	sleep_ms(200);
-	return knob_write(DELAY, AWAY_MS);
+	if (knob_write(DELAY, AWAY_MS) < 0)
+		return -1;
+	/* That may be late, and then finds what was meant to wait. */
+	for (uint64_t i = 0; !waits(enough); i++) {
+		if (i == ROUNDS)
+			return fail(STATUS_UNMET, "zfree", "%" PRIu64 " of %" PRIu64 " objects wait",
+				    worker_left(), enough);
+		if (free_some(ROUNDS + i) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 int work_begin(struct work *work, const char *mode)

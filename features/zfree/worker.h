@@ -14,8 +14,11 @@ int worker_wait(void);
  * round of that number; until it has freed that.
  */
 int worker_begin(int (*free_some)(uint64_t round));
-/* And then it stays away for as long as a test takes. */
-int worker_keep_away(int (*free_some)(uint64_t round));
+/*
+ * And then it stays away for as long as a test takes, and at least `enough` objects wait
+ * for it, which free_some() leaves it.
+ */
+int worker_keep_away(int (*free_some)(uint64_t round), uint64_t enough);
 /* How many objects wait for it. */
 uint64_t worker_left(void);
 

@@ -8,7 +8,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -38,7 +37,6 @@ static struct scene {
 } *scene;
 
 static struct zram zram = ZRAM_NONE;
-static cpu_set_t everywhere;
 static int device = -1;
 static size_t distinct;
 
@@ -101,6 +99,11 @@ static int fill_two(void)
 	return (int)n;
 }
 
+static int keep_away(int (*free_one)(uint64_t round))
+{
+	return worker_keep_away(free_one, 0);
+}
+
 /* A device that is empty, and its worker has come or was kept away. */
 static int begin(int (*worker)(int (*free_some)(uint64_t round)))
 {
@@ -143,7 +146,7 @@ static int with_one_that_waits(const struct job_case *c, const char *mode)
 	bool taken;
 	char text[160];
 
-	if (begin(worker_keep_away) < 0)
+	if (begin(keep_away) < 0)
 		return -1;
 	next = fill();
 	if (next < 0 || clear(0) < 0)
@@ -209,9 +212,7 @@ static int full_round(const struct job_case *c, const char *mode, struct sample 
 static int full_setup(const struct job_case *c)
 {
 	/* Each CPU has a ring of its own: what is freed elsewhere is freed at once. */
-	if (sched_getaffinity(0, sizeof(everywhere), &everywhere) < 0)
-		return fail(STATUS_FAILED, "sched_getaffinity", "%s", strerror(errno));
-	return pin_cpu(0) < 0 ? -1 : inject_case(c);
+	return pin_begin(0) < 0 ? -1 : inject_case(c);
 }
 
 static void full_teardown(void)
@@ -220,7 +221,7 @@ static void full_teardown(void)
 		close(device);
 	device = -1;
 	zram_stop(&zram);
-	sched_setaffinity(0, sizeof(everywhere), &everywhere);
+	pin_end();
 }
 
 static const struct workload_param params[] = {

@@ -16,6 +16,7 @@
 #include "crew.h"
 #include "inject.h"
 #include "job.h"
+#include "layout.h"
 #include "lull.h"
 #include "pages.h"
 #include "util.h"
@@ -27,23 +28,26 @@
 #define BYTES ((size_t)1 << 20)
 /* What one page table maps. */
 #define TABLE ((size_t)2 << 20)
-#define ROOM (ROOM_KB / 4)
 /* LULL_ZFREE_BATCH: who frees waits at the last slot of a group. */
 #define GROUP_SLOTS 64
-/* As long as a slow host needs to come to the pause, and less than all of them take. */
-#define BEGUN_MS 100
-#define READY_STEP_MS 2
+#define STEP_MS 1
+#define LIMIT_MS 60000
+#define OUT_TRIES 10
 
 static struct zram zram = ZRAM_NONE;
 static pid_t owner;
 static char *page;
 static volatile struct shared {
-	bool out, go, stuck;
+	bool out, go, gone;
+	long slot;		/* of the first page; all lie one after the other, or -1 */
 	uint64_t gone_ns;
 } *shared;
 
 static int lingers_setup(const struct job_case *c)
 {
+	/* Where nobody frees. */
+	if (pin_begin(0) < 0)
+		return -1;
 	if (!shared)
 		shared = crew_memory(sizeof(*shared));
 	if (!page && posix_memalign((void **)&page, PAGE_BYTES, PAGE_BYTES))
@@ -65,57 +69,36 @@ static char *in_one_table(void)
 	return mprotect(start, BYTES, PROT_READ | PROT_WRITE) < 0 ? NULL : start;
 }
 
-/* Whose memory it is. */
+/* Whose memory it is. On one CPU, as each gives its own slots, and has its own new pages. */
 static void owner_main(void)
 {
 	struct pages pages = { .start = in_one_table(), .bytes = BYTES, .seed = 1 };
 
-	if (pages.start)
-		pages_fill(&pages);
-	shared->stuck = !pages.start || pages_out(&pages) < 0;
+	if (!pages.start || pin_cpu(1) < 0)
+		_exit(1);
+	pages_fill(&pages);
+	shared->slot = pages_out(&pages) < 0 ? -1 : layout_in_order(&pages);
 	shared->out = true;
 	while (!shared->go)
-		sleep_ms(READY_STEP_MS);
+		sleep_ms(STEP_MS);
 	pages_unmap(&pages);
 	shared->gone_ns = now_ns();
+	shared->gone = true;
 	for (;;)
 		pause();
 }
 
-/* Has the slot a page that is not all zeroes? */
-static bool has_page(int fd, off_t slot)
-{
-	return pread(fd, page, PAGE_BYTES, slot * PAGE_BYTES) == PAGE_BYTES &&
-	       (page[0] || memcmp(page, page + 1, PAGE_BYTES - 1));
-}
-
-/* The one where the wait is that comes first: slots are freed in their order. */
-static off_t first_slot(int fd)
-{
-	off_t slot = GROUP_SLOTS - 1;
-
-	while (slot < ROOM && !has_page(fd, slot))
-		slot += GROUP_SLOTS;
-	return slot;
-}
-
-/* The same that comes last; there is the first. */
-static off_t last_slot(int fd, off_t first)
-{
-	off_t slot = ROOM - 1;
-
-	while (slot > first && !has_page(fd, slot))
-		slot -= GROUP_SLOTS;
-	return slot;
-}
-
 /*
- * Is one left? Of the first group that is what there is to see. On a slow host the mode
- * is another so late that it has gone, and only the last is left.
+ * Is the slot there at which who frees waits first, as one that is not all zeroes? Slots
+ * are freed in their order; -1 with fail() called.
  */
-static bool is_left(int fd, off_t first, off_t last)
+static int is_left(int fd)
 {
-	return has_page(fd, first) || has_page(fd, last);
+	off_t slot = shared->slot | (GROUP_SLOTS - 1);
+
+	if (pread(fd, page, PAGE_BYTES, slot * PAGE_BYTES) != PAGE_BYTES)
+		return fail(STATUS_FAILED, "zram", "cannot read a slot: %s", strerror(errno));
+	return page[0] || memcmp(page, page + 1, PAGE_BYTES - 1);
 }
 
 /* How long it takes, while nobody frees, until the mode is another. */
@@ -135,10 +118,9 @@ static int measure_switch(const char *mode, uint64_t *ns)
  * All have to be freed in one range, or one that is left may be of another, which was not
  * begun; and where none was left, that one has to end when the mode is another.
  */
-static int was_tried(off_t slot, bool found, uint64_t other_ns)
+static int was_tried(int found, uint64_t other_ns)
 {
-	const char *what = slot >= ROOM ? "no slot has a page" :
-			   lull_stat("zfree", "ranges") != 1 ||
+	const char *what = lull_stat("zfree", "ranges") != 1 ||
 			   lull_stat("zfree", "slots") != BYTES / PAGE_BYTES ?
 				"the slots were not freed in one range" :
 			   !found && shared->gone_ns < other_ns ?
@@ -147,55 +129,87 @@ static int was_tried(off_t slot, bool found, uint64_t other_ns)
 	return what ? fail(STATUS_UNMET, "lingers", "%s", what) : check_interrupted();
 }
 
-static int try_once(int fd, const char *mode, bool *found)
+static void stop(void)
 {
-	uint64_t switch_ns = 0, begin;
-	off_t slot, last;
+	crew_end(&owner);
+	zram_stop(&zram);
+}
 
-	owner = crew_fork(NULL);
-	if (!owner)
-		owner_main();
-	if (owner < 0)
-		return -1;
-	while (!shared->out && check_interrupted() >= 0)
-		sleep_ms(READY_STEP_MS);
-	if (shared->stuck)
-		return fail(STATUS_UNMET, "lingers", "the memory did not go out");
-	slot = first_slot(fd);
-	last = slot < ROOM ? last_slot(fd, slot) : slot;
-	if (measure_switch(mode, &switch_ns) < 0 || lull_stats_clear("zfree") < 0)
+/* A new device, and the owner's memory on it, in order. */
+static int start(void)
+{
+	struct zram_options options = { .kb = ROOM_KB, .algorithm = "lzo-rle" };
+
+	for (unsigned int i = 0; i < OUT_TRIES; i++) {
+		memset((void *)shared, 0, sizeof(*shared));
+		if (inject_number("zfree", "pause_us", 0) < 0 || zram_start(&zram, &options) < 0)
+			return -1;
+		owner = crew_fork(NULL);
+		if (!owner)
+			owner_main();
+		if (owner < 0 || crew_ready(&shared->out, owner, "whose memory it is") < 0)
+			return -1;
+		if (shared->slot >= 0)
+			return 0;
+		stop();
+	}
+	return fail(STATUS_UNMET, "lingers", "the memory did not go out in order");
+}
+
+/* Returns when it waits in its first group, or has gone through all. */
+static int begin_freeing(const struct job_case *c)
+{
+	uint64_t paused = inject_count("zfree", "paused");
+
+	if (inject_number("zfree", "pause_us", job_number(c, "pause_us")) < 0)
 		return -1;
 	shared->go = true;
-	sleep_ms(BEGUN_MS);
+	for (unsigned int ms = 0; inject_count("zfree", "paused") == paused && !shared->gone; ms++) {
+		if (check_interrupted() < 0)
+			return -1;
+		if (ms == LIMIT_MS)
+			return fail(STATUS_UNMET, "lingers", "nobody frees");
+		sleep_ms(STEP_MS);
+	}
+	return 0;
+}
+
+static int try_once(const struct job_case *c, int fd, const char *mode, int *found)
+{
+	uint64_t switch_ns = 0, begin;
+
+	if (measure_switch(mode, &switch_ns) < 0 || lull_stats_clear("zfree") < 0)
+		return -1;
+	*found = is_left(fd);
+	if (*found <= 0)
+		return *found ? -1 : fail(STATUS_UNMET, "lingers", "the slot has no page");
+	if (begin_freeing(c) < 0)
+		return -1;
 	begin = now_ns();
 	if (write_file(SWITCH, "stock") < 0)
 		return fail(STATUS_FAILED, SWITCH, "%s", strerror(errno));
-	*found = is_left(fd, slot, last);
-	while (!shared->gone_ns && check_interrupted() >= 0)
-		sleep_ms(READY_STEP_MS);
+	*found = is_left(fd);
+	if (*found < 0 || crew_ready(&shared->gone, owner, "who frees") < 0)
+		return -1;
 	write_file(SWITCH, mode);
-	return was_tried(slot, *found, begin + switch_ns);
+	return was_tried(*found, begin + switch_ns);
 }
 
 static int lingers_round(const struct job_case *c, const char *mode, struct sample *s)
 {
-	struct zram_options options = { .kb = ROOM_KB, .algorithm = "lzo-rle" };
 	char path[ZRAM_PATH], text[120];
-	bool found = false;
-	int fd, ret;
+	int found = 0, fd, ret;
 
 	(void)s;
-	memset((void *)shared, 0, sizeof(*shared));
-	if (zram_start(&zram, &options) < 0)
+	if (start() < 0)
 		return -1;
 	zram_device(path, sizeof(path), &zram);
 	fd = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
 	if (fd < 0)
 		return fail(STATUS_FAILED, path, "%s", strerror(errno));
-	ret = try_once(fd, mode, &found);
+	ret = try_once(c, fd, mode, &found);
 	close(fd);
-	crew_end(&owner);
-	zram_stop(&zram);
+	stop();
 	if (ret < 0)
 		return -1;
 	snprintf(text, sizeof(text), "%s: %s", mode,
@@ -206,8 +220,8 @@ static int lingers_round(const struct job_case *c, const char *mode, struct samp
 
 static void lingers_teardown(void)
 {
-	crew_end(&owner);
-	zram_stop(&zram);
+	stop();
+	pin_end();
 }
 
 static const struct workload_param lingers_params[] = {

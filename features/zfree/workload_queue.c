@@ -7,7 +7,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -40,8 +39,6 @@
 
 static struct zram zram = ZRAM_NONE;
 static struct pages pages;
-/* Where the probe may run. */
-static cpu_set_t everywhere;
 
 static int start(void)
 {
@@ -61,7 +58,7 @@ static int cycle(uint64_t seed)
 
 static int keep_away(void)
 {
-	return worker_keep_away(cycle);
+	return worker_keep_away(cycle, 0);
 }
 
 static uint64_t waiting(void)
@@ -301,11 +298,7 @@ static const struct event {
 static int queue_setup(const struct job_case *c)
 {
 	/* Each CPU has a ring only after it wanted one: what is freed elsewhere is gone. */
-	if (sched_getaffinity(0, sizeof(everywhere), &everywhere) < 0)
-		return fail(STATUS_FAILED, "sched_getaffinity", "%s", strerror(errno));
-	if (pin_cpu(0) < 0)
-		return -1;
-	return inject_case(c);
+	return pin_begin(0) < 0 ? -1 : inject_case(c);
 }
 
 static int queue_round(const struct job_case *c, const char *mode, struct sample *s)
@@ -327,7 +320,7 @@ static void queue_teardown(void)
 {
 	pages_unmap(&pages);
 	zram_stop(&zram);
-	sched_setaffinity(0, sizeof(everywhere), &everywhere);
+	pin_end();
 }
 
 static const struct workload_param queue_params[] = {

@@ -5,8 +5,6 @@
  * have an object of that size, or it goes over those that lie behind (ZS9).
  */
 #define _GNU_SOURCE
-#include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,8 +23,6 @@
 #define AREA_BYTES ((size_t)2 << 20)
 /* What waits of it at the limit: far more than what is written there. */
 #define ENOUGH (AREA_BYTES / PAGE_BYTES / 2)
-#define ROUNDS 20
-#define READY_MS 30000
 /* Objects that come to lie behind the first one's: less than a page in all. */
 #define BEHIND 12
 /* Words of a page that do not repeat: no other test's are of that class. */
@@ -42,7 +38,6 @@ struct scene {
 
 static struct zram zram = ZRAM_NONE;
 static struct scene *scene;
-static cpu_set_t everywhere;
 
 static int free_some(uint64_t round)
 {
@@ -98,17 +93,6 @@ static bool is_whole(int fd)
 		!memcmp(&scene->other, &small, sizeof(small)));
 }
 
-/* Its first step is on this CPU, and nobody else's is while the page is written. */
-static int wait_ready(void)
-{
-	for (unsigned int ms = 0; !scene->ready; ms++) {
-		if (ms == READY_MS)
-			return fail(STATUS_UNMET, "rewritten", "nobody came to CPU 1");
-		sleep_ms(1);
-	}
-	return 0;
-}
-
 static int try_once(const struct job_case *c, int fd)
 {
 	pid_t pid = crew_fork(NULL);
@@ -125,7 +109,8 @@ static int try_once(const struct job_case *c, int fd)
 		for (;;)
 			pause();
 	}
-	if (wait_ready() < 0) {
+	/* Its first step is on this CPU, and nobody else's is while the page is written. */
+	if (crew_ready(&scene->ready, pid, "who rewrites") < 0) {
 		crew_end(&pid);
 		return -1;
 	}
@@ -158,14 +143,7 @@ static int rewritten_round(const struct job_case *c, const char *mode, struct sa
 	/* Who rewrites ends the pause. */
 	if (!scene || inject_number("zfree", "pause_us", job_number(c, "pause_us")) < 0 ||
 	    lull_stats_clear("zfree") < 0 || zram_start(&zram, &options) < 0 ||
-	    worker_keep_away(free_some) < 0)
-		return -1;
-	/* Its last round may be late. */
-	for (uint64_t i = 0; i < ROUNDS && worker_left() < ENOUGH; i++) {
-		if (free_some(ROUNDS + i) < 0)
-			return -1;
-	}
-	if (zram_swap_off(&zram) < 0)
+	    worker_keep_away(free_some, ENOUGH) < 0 || zram_swap_off(&zram) < 0)
 		return -1;
 	if (worker_left() < ENOUGH)
 		return fail(STATUS_UNMET, "rewritten", "too few objects wait");
@@ -185,15 +163,13 @@ static int rewritten_round(const struct job_case *c, const char *mode, struct sa
 static int rewritten_setup(const struct job_case *c)
 {
 	/* Each CPU has a ring of its own: what is freed elsewhere is freed at once. */
-	if (sched_getaffinity(0, sizeof(everywhere), &everywhere) < 0)
-		return fail(STATUS_FAILED, "sched_getaffinity", "%s", strerror(errno));
-	return pin_cpu(0) < 0 ? -1 : inject_case(c);
+	return pin_begin(0) < 0 ? -1 : inject_case(c);
 }
 
 static void rewritten_teardown(void)
 {
 	zram_stop(&zram);
-	sched_setaffinity(0, sizeof(everywhere), &everywhere);
+	pin_end();
 }
 
 static const struct workload_param params[] = {
