@@ -86,14 +86,6 @@ class SafetyFile(pytest.File):
                     break
 
 
-class _Looked(Store):
-    """Is only looked at: what cannot be trusted is forgotten, and said, where it is
-    recalled."""
-
-    def has(self, id: str, parts: Mapping[str, str]) -> bool:
-        return self._path(id, parts).is_file()
-
-
 class TrialItem(pytest.Item):
     """A trial with the seed to begin with."""
 
@@ -136,7 +128,7 @@ class TrialItem(pytest.Item):
 
     def is_remembered(self) -> bool:
         """Whether there is a verdict that would be recalled now."""
-        store = _Looked()
+        store = Store()
         if self._doubted(store) is not None:
             return False
         try:

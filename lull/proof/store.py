@@ -70,6 +70,10 @@ class Store:
             os.utime(path)
         return found
 
+    def has(self, id: str, parts: Mapping[str, str]) -> bool:
+        """Is there one, be it to be trusted or not? That is told by recall()."""
+        return self._path(id, parts).is_file()
+
     def keep(self, verdict: Remembered) -> None:
         """Remember a pass; one that cannot be written costs another boot."""
         path = self._path(verdict.id, verdict.parts)

@@ -313,7 +313,7 @@ def beside_fuse(how: str, place: Path, *words: str | Path) -> None:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=120 * host_factor(),
     )
     if done.returncode == fuse.CANNOT:
         pytest.skip(done.stderr.strip())

@@ -28,11 +28,14 @@ def verdict(**more: object) -> Remembered:
 
 def test_what_is_kept_is_recalled_under_all_of_its_parts(tmp_path: Path) -> None:
     store = Store(tmp_path)
+    assert not store.has("f: A", PARTS)
     store.keep(verdict())
+    assert store.has("f: A", PARTS)
     assert store.recall("f: A", PARTS) == verdict()
     assert store.recall("f: B", PARTS) is None
     for kind in PARTS:
         assert store.recall("f: A", {**PARTS, kind: "other"}) is None
+        assert not store.has("f: A", {**PARTS, kind: "other"})
     assert store.recall("f: A", {**PARTS, "more": "c"}) is None
     store.forget("f: A", PARTS)
     assert store.recall("f: A", PARTS) is None
