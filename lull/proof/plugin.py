@@ -140,6 +140,17 @@ def pytest_configure_node(node: Any) -> None:
     node.workerinput["lull_durations"] = dict(shared.durations)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Who asks for another way than pytest-xdist's usual one gets that."""
+    if config.getoption("dist") != "load":
+        return None
+    # Not before: without pytest-xdist nobody comes here.
+    from lull.proof.schedule import LongestFirst
+
+    return LongestFirst(config, log)
+
+
 def pytest_collect_file(
     file_path: Path, parent: pytest.Collector
 ) -> pytest.Collector | None:
