@@ -39,6 +39,7 @@ from lull.page.origin import Figures, keep, kept, said
 from lull.page.phrases import amount
 from lull.report import ablation
 from lull.report.answer import DEBIAN, RUN
+from lull.report.clocks import INSN
 from lull.report.summary import CaseKey, case_key, case_name
 from lull.report.table import aa_control, cell
 
@@ -46,7 +47,7 @@ RESULTS = "results"
 _PLACE = re.compile(r"^<!-- figures(?: (\S+))? -->$", re.MULTILINE)
 
 _UNIT = {
-    Clock.INSN: "executed instructions, 1 ns each",
+    Clock.INSN: INSN,
     Clock.WALL: "time, QEMU's emulation",
 }
 

@@ -34,6 +34,7 @@ from lull.page.phrases import amount, interval, verdict
 from lull.real.catalog import MEASURE, scenarios
 from lull.real.catalog import features as real_features
 from lull.report.answer import RUN, Answer, OnClock, answer, measured_of
+from lull.report.clocks import INSN_ALIKE
 from lull.report.compare import read
 from lull.report.summary import case_key
 from lull.report.table import ratio
@@ -46,12 +47,12 @@ NOTHING: Mapping[str, Sequence[Real]] = {}
 
 _REAL = (
     "Rows with a link are of real programs in a Debian 12 on the packages' kernel:"
-    " all five features in `lull`, to all five in `stock`.",
-    "",
+    " all five features in `lull`, to all five in `stock`. None of the promises above"
+    " is of them."
 )
 
 _CLOCKS = {
-    Clock.INSN: "**insn**: executed instructions, 1 ns each, alike on every machine",
+    Clock.INSN: f"**insn**: {INSN_ALIKE}",
     Clock.WALL: "**wall**: time, with the noise of its machine",
 }
 
@@ -135,6 +136,7 @@ class Real:
     scenario: str
     text: str
     measured: OnClock
+    run: str  #: the command that measured it, or would, and of which commit
 
 
 def felt(base: Path) -> dict[str, tuple[Real, ...]]:
@@ -142,13 +144,14 @@ def felt(base: Path) -> dict[str, tuple[Real, ...]]:
     was measured."""
     found: dict[str, tuple[Real, ...]] = {}
     for one in scenarios(base):
-        summaries = [figures.summary for figures in kept_of(one.feature, base)]
+        there = kept_of(one.feature, base)
         for item in one.guest.felt:
-            each = (measured_of(one.feature, item, summary) for summary in summaries)
-            first = next(filter(None, each), None)
-            if first is not None:
-                real = Real(one.name, item.text, first)
-                found[item.feature] = (*found.get(item.feature, ()), real)
+            for figures in there:
+                measured = measured_of(one.feature, item, figures.summary)
+                if measured is not None:
+                    real = Real(one.name, item.text, measured, _run(one.name, figures))
+                    found[item.feature] = (*found.get(item.feature, ()), real)
+                    break
     return found
 
 
@@ -189,9 +192,9 @@ def block(
         "",
         *_table(found, known, notes, marks, real),
         "",
-        *(_REAL if real else ()),
         *marks.lines(),
         *_foot(found, given, known),
+        *_real_foot(real),
     ]
     return "\n".join(lines) + "\n"
 
@@ -252,9 +255,28 @@ def _foot(
         )
     for figures in given:
         summary = figures.summary
-        seeds = f"{summary.seeds} seeds" if summary.seeds else f"{summary.accel}"
         command = said(figures.origin, _command(summary, known))
-        yield f"{_CLOCKS[summary.clock]}; {seeds}, {command}."
+        yield f"{_CLOCKS[summary.clock]}; {_boots(summary)}, {command}."
+
+
+def _real_foot(real: Mapping[str, Sequence[Real]]) -> Iterable[str]:
+    """What the rows of real programs are of."""
+    runs = dict.fromkeys(one.run for rows in real.values() for one in rows)
+    if runs:
+        yield ""
+        yield f"{_REAL} Measured on {'; on '.join(runs)}."
+
+
+def _run(scenario: str, figures: Figures) -> str:
+    """Who measured a scenario: its clock, how often, and by which command."""
+    summary = figures.summary
+    command = f"lull {MEASURE} {scenario} --clock {summary.clock}"
+    command += f" --seeds {summary.seeds}" if summary.seeds else ""
+    return f"{summary.clock}, {_boots(summary)}, {said(figures.origin, command)}"
+
+
+def _boots(summary: Summary) -> str:
+    return f"{summary.seeds} seeds" if summary.seeds else f"{summary.accel}"
 
 
 def _command(summary: Summary, known: Sequence[Feature]) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from lull.model import Clock
 from lull.report.answer import NOTHING_LEFT, Answer, Block, OnClock, Verdict
+from lull.report.clocks import INSN_ALIKE
 from lull.report.table import plain, quantity, ratio, wrap
 
 LINES = 40
@@ -16,7 +17,7 @@ _BROKEN = 2  #: lines that a feature's broken promises may take
 _HEADS = ("", "stock", "lull", "ratio", "its 95% interval")
 
 _CLOCKS = {
-    Clock.INSN: "insn: executed instructions, 1 ns each, alike on every machine",
+    Clock.INSN: f"insn: {INSN_ALIKE}",
     Clock.WALL: "wall: time, with the noise of this machine",
 }
 

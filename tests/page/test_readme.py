@@ -15,6 +15,7 @@ from lull.cli import app
 from lull.errors import LabError, UsageError
 from lull.host.files import repo_root
 from lull.model import Clock, Summary
+from lull.page.origin import Figures, Origin, keep
 from lull.page.readme import (
     END,
     PICTURE,
@@ -128,9 +129,8 @@ def test_real_programs_stand_below_their_feature(root: Path, tmp_path: Path) -> 
     summary = runs.run(Clock.WALL).summary
     rows = tuple(row.model_copy(update={"feature": "amble"}) for row in summary.rows)
     (place / "results").mkdir()
-    (place / "results/wall.json").write_text(
-        to_json(summary.model_copy(update={"rows": rows}))
-    )
+    walked = summary.model_copy(update={"rows": rows})
+    (place / "results/wall.json").write_text(to_json(walked))
     refresh(())
     text = (root / "README.md").read_text("utf-8")
     lines = text.splitlines()
@@ -140,6 +140,14 @@ def test_real_programs_stand_below_their_feature(root: Path, tmp_path: Path) -> 
     )
     assert lines[at + 1].endswith("| no difference shown |")
     assert text.count("Rows with a link are of real programs") == 1
+    said = "Measured on wall, 3 seeds, to be repeated by `lull guest measure amble"
+    assert f"{said} --clock wall --seeds 3`.\n" in text
+    origin = Origin(command="lull guest measure amble", commit="0123456789ab-dirty")
+    keep(place / "results/wall.json", Figures(walked, origin))
+    refresh(())
+    text = (root / "README.md").read_text("utf-8")
+    said = "by `lull guest measure amble`, commit 0123456789-dirty."
+    assert text.endswith(f"{said}\n{END}two\n")
 
 
 def test_another_figure_is_another_front_page(root: Path, tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ def test_it_says_what_was_measured_and_how_to_repeat_it(
     words = " ".join(letter_of(root, pristine).split())
     for said in (
         "Linux 6.12.117 with 2 CPUs, in a virtual machine: QEMU's emulator TCG",
-        "executed instructions, 1 ns each",
+        "executed instructions, 1 ns each, and time slept",
         "no caches in it and no contention",
         "stock is that kernel with this code in it (in the state that each table"
         " names, where it is known), switched off; lull",
