@@ -25,6 +25,17 @@ def test_each_has_its_argument_in_a_readme() -> None:
     assert set(LISTED) <= named("features/*/README.md")
 
 
+def test_each_has_its_test_in_a_readme_or_why_there_is_none() -> None:
+    parts = (
+        part
+        for path in ROOT.glob("features/*/README.md")
+        for part in re.split(r"^##+ ", path.read_text("utf-8"), flags=re.M)
+        if re.search(r"\btests\b", part.partition("\n")[0], re.I)
+    )
+    said = {number for part in parts for number in NUMBER.findall(part)}
+    assert set(LISTED) - said == set()
+
+
 def test_nobody_speaks_of_one_that_is_not_listed() -> None:
     for pattern in ("features/*/README.md", "features/*/safety.toml", "docs/*.md"):
         assert (found := named(pattern)) and found <= set(LISTED)
