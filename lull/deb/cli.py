@@ -51,9 +51,10 @@ def deb_command(
 ) -> None:
     """Build Debian packages: kernel, headers, lull-tools.
 
-    Debian's own configuration of the flavour, with Lull: not signed, without
-    debugging information and BTF, and without SMC sockets, which exclude the
-    feature thaw. All features start as stock.
+    Debian's own configuration of the flavour, with Lull: not signed, and so
+    without lockdown and FIPS mode; without debugging information and BTF, and
+    without SMC sockets, which exclude the feature thaw. All features start as
+    stock.
     """
     record = load_base(base)
     if dry_run:

@@ -67,7 +67,8 @@ def needs_text(
     lines = [
         f"linux-image of Debian's {flavour} with Lull, {jobs} jobs:",
         f"  {flavour}: {_FOR[flavour]}",
-        "  it is not signed, and without SMC sockets, debugging information and BTF",
+        "  it is not signed, and so without lockdown and FIPS mode; and without SMC",
+        "  sockets, debugging information and BTF",
     ]
     if secure_boot:
         lines.append(

@@ -17,6 +17,9 @@ def test_what_it_needs_is_told_with_figures_of_this_machine() -> None:
     text = needs_text(Flavour.AMD64, 3, cost, ccache=True)
     assert "1:30 h the last time here (3 jobs, 2:30 h of CPU)" in text
     assert "700 MiB" in text and "25 GB" in text and "not signed" in text
+    for lacking in ("lockdown", "FIPS", "SMC", "BTF"):
+        assert lacking in text
+    assert all(len(line) <= 80 for line in text.splitlines())
     assert "took 5.4 GB" in text and "virtual machines" not in text
     cloud = needs_text(Flavour.CLOUD, 3, None, ccache=True)
     assert "cloud-amd64: for virtual machines only, no USB, graphics, WLAN" in cloud
