@@ -8,15 +8,14 @@ SEEDS =
 MINUTES = 60
 # Each question has a file of its own, to be compared with its last answer.
 empty =
-PROOF = proof$(subst $(empty) ,,$(addprefix -,\
-	$(filter-out 6.12,$(BASE)) $(sort $(FEATURE)))).json
+OF = $(subst $(empty) ,,$(addprefix -,$(filter-out 6.12,$(BASE)) $(sort $(FEATURE))))
 # The default is not said, so that ARGS may name a base.
 ON = $(if $(filter-out 6.12,$(BASE)),--base $(BASE))
 
 # The lab starts makes of its own, which must not inherit this one's flags.
 ENV = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL
 
-.PHONY: help setup setup-tests run test proof soak clean
+.PHONY: help setup setup-tests run test proof packages soak clean
 
 help:
 	@echo "make run     set up what is missing, build the kernel, run all"
@@ -28,10 +27,12 @@ help:
 	@echo "             of another base proof-BASE.json, of a feature"
 	@echo "             proof-FEATURE.json."
 	@echo "             FEATURE=attach SEEDS=3 narrow and widen it"
+	@echo "make packages  Debian's packages with Lull, for hours; they are"
+	@echo "             installed as README says, and real programs run with them"
 	@echo "make soak    new seeds for MINUTES=60; lull proofs has the counts"
 	@echo "make setup   only the set-up; the command is then .venv/bin/lull"
 	@echo "make clean   remove .venv and the tools' caches (not the kernels)"
-	@echo "BASE=7.3     run, test, proof and soak are of that kernel"
+	@echo "BASE=7.3     run, test, proof, packages and soak are of that kernel"
 
 setup:
 	@scripts/setup
@@ -46,8 +47,11 @@ test: setup-tests
 	@$(ENV) scripts/test $(ON) $(ARGS)
 
 proof: setup-tests
-	@$(ENV) scripts/test --size proof --proof $(PROOF) --base $(BASE) \
+	@$(ENV) scripts/test --size proof --proof proof$(OF).json --base $(BASE) \
 		$(addprefix --seeds ,$(SEEDS)) $(addprefix --feature ,$(FEATURE)) $(ARGS)
+
+packages: setup-tests
+	@$(ENV) scripts/test --packages --proof packages$(OF).json --base $(BASE) $(ARGS)
 
 soak: setup
 	@$(ENV) .venv/bin/lull soak --minutes $(MINUTES) --base $(BASE) \

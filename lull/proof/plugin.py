@@ -48,6 +48,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="test: enough to show each statement. proof: all, at full size.",
     )
     group.addoption(
+        "--packages",
+        action="store_true",
+        help="Only what a Debian has of Lull: packages, and what runs with them.",
+    )
+    group.addoption(
         "--boot-each",
         action="store_true",
         help="Boot each guest. Else one boots, and the others are resumed from it.",
@@ -75,6 +80,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Agree with the other processes of this run; narrow it to what was named."""
     config.addinivalue_line("markers", "proof: at full size only (make proof)")
+    config.addinivalue_line(
+        "markers", "packages: what a Debian has of Lull (make packages)"
+    )
     config.addinivalue_line("markers", "seconds(n): about how long it takes")
     config.addinivalue_line(
         "markers", f"default_base: of {DEFAULT_BASE} whatever --base says"
@@ -98,6 +106,11 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(str(error)) from error
     config.stash[SHARED] = Shared(f"{time.time_ns()}", durations.recall())
     config.pluginmanager.register(session, "lull-session")
+    proof = config.getoption("--size") == Size.PROOF
+    if proof and not config.getoption("--packages"):
+        session.say(
+            "left out: Debian's packages and what runs with them: make packages"
+        )
     if config.getoption("--base") != DEFAULT_BASE:
         session.say(
             f"left out: guests of Debian and what runs in them, of {DEFAULT_BASE} alone"
@@ -165,6 +178,10 @@ def pytest_collection_modifyitems(
 ) -> None:
     """Leave out what is for another size or base; the longest first."""
     base = load_base(config.getoption("--base"))
+    if config.getoption("--packages"):
+        _leave_out(config, items, "packages", those_without=True)
+    else:
+        _leave_out(config, items, "packages")
     if config.getoption("--size") != Size.PROOF:
         _leave_out(config, items, "proof")
     if base.name != DEFAULT_BASE:
@@ -197,10 +214,21 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         config.stash[DRAWN] = draw(known, config.stash[SHARED].run)
 
 
-def _leave_out(config: pytest.Config, items: list[pytest.Item], marker: str) -> None:
-    left = [item for item in items if item.get_closest_marker(marker)]
+def _leave_out(
+    config: pytest.Config,
+    items: list[pytest.Item],
+    marker: str,
+    *,
+    those_without: bool = False,
+) -> None:
+    """Those that have the marker, or all others."""
+    stay: list[pytest.Item] = []
+    left: list[pytest.Item] = []
+    for item in items:
+        has = item.get_closest_marker(marker) is not None
+        (stay if has is those_without else left).append(item)
     config.hook.pytest_deselected(items=left)
-    items[:] = [item for item in items if item.get_closest_marker(marker) is None]
+    items[:] = stay
 
 
 def _skip_absent(items: list[pytest.Item], base: Base) -> None:

@@ -38,6 +38,7 @@ _NARROWING = {
     "--lf": "lf",
     "--sw": "stepwise",
     "--seed": "seed",
+    "--packages": "packages",
 }
 
 

@@ -343,7 +343,7 @@ def test_cloud_amd64_is_built() -> None:
 
 # First: nobody else has them built, and a compilation is the longest of all.
 @pytest.mark.vm
-@pytest.mark.proof
+@pytest.mark.packages
 @pytest.mark.seconds(7200)
 def test_cloud_amd64_of_another_base_is_built(base: str) -> None:
     if base == DEFAULT_BASE:

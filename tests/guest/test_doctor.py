@@ -106,7 +106,7 @@ def named_first(image: Image, folder: Path, release: str) -> None:
 
 
 @pytest.mark.default_base
-@pytest.mark.proof
+@pytest.mark.packages
 @pytest.mark.seconds(900)
 def test_what_is_planted_is_named_first_without_lull(tmp_path: Path) -> None:
     # Of Debian's two kernels this one has pm_test.
@@ -116,7 +116,7 @@ def test_what_is_planted_is_named_first_without_lull(tmp_path: Path) -> None:
 
 
 @pytest.mark.default_base
-@pytest.mark.proof
+@pytest.mark.packages
 @pytest.mark.seconds(4800)
 def test_what_is_planted_is_named_first_with_lull(tmp_path: Path) -> None:
     with open_progress() as progress:
@@ -236,7 +236,7 @@ def free_port() -> int:
 
 
 @pytest.mark.default_base
-@pytest.mark.proof
+@pytest.mark.packages
 @pytest.mark.seconds(300)
 def test_by_a_real_ssh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with open_progress() as progress:

@@ -229,7 +229,7 @@ def all_holds(text: str, release: str) -> None:
 
 # One test, since a second one would keep a worker waiting for the packages.
 @pytest.mark.default_base
-@pytest.mark.proof
+@pytest.mark.packages
 @pytest.mark.seconds(7200)
 def test_packages_are_built_and_what_readme_says_of_them_holds(tmp_path: Path) -> None:
     with open_progress() as progress:

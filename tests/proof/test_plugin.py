@@ -314,10 +314,49 @@ def test_what_is_of_the_default_base_alone_is_of_no_other_proof(
     words = ("--size", "proof", file.name)
     of_default = run(*words)
     of_default.assert_outcomes(passed=2)
-    assert "left out:" not in of_default.stdout.str()
+    assert "guests of Debian" not in of_default.stdout.str()
     other = run(*words, "--base", "7.3")
     other.assert_outcomes(passed=1, deselected=1)
     other.stdout.fnmatch_lines([f"left out: guests of Debian*{DEFAULT_BASE} alone"])
+
+
+def test_what_a_debian_has_of_it_is_a_question_of_its_own(
+    run: Run, pytester: pytest.Pytester
+) -> None:
+    file = pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.packages
+        def test_packages():
+            pass
+
+        @pytest.mark.proof
+        def test_proof():
+            pass
+
+        def test_it():
+            pass
+        """
+    )
+    run(file.name).assert_outcomes(passed=1, deselected=2)
+    done = run("--size", "proof", file.name)
+    done.assert_outcomes(passed=2, deselected=1)
+    done.stdout.fnmatch_lines(["left out: Debian's packages *: make packages"])
+    done = run("--packages", "--proof", "packages.json", file.name)
+    done.assert_outcomes(passed=1, deselected=2)
+    assert "left out:" not in done.stdout.str()
+    proof = proof_json.read(pytester.path / "packages.json")
+    assert proof is not None and "--packages" in proof.part
+
+
+def test_no_proof_is_kept_for_hours_by_what_a_debian_has() -> None:
+    """What builds packages or boots a Debian's disk is asked for by its own command."""
+    proof = collected("--size", "proof")
+    packages = collected("--packages")
+    assert packages and not set(proof) & set(packages)
+    rooms = {test.partition("::")[0] for test in packages}
+    assert {"tests/deb/test_packages.py", "tests/guest/test_guest.py"} <= rooms
 
 
 def test_what_is_another_users_in_the_cache_is_forgotten_and_said(

@@ -28,7 +28,7 @@ dies() {
 
 
 @pytest.mark.default_base
-@pytest.mark.proof
+@pytest.mark.packages
 @pytest.mark.seconds(900)
 def test_one_dies_and_is_named_and_the_other_is_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -58,7 +58,7 @@ def test_one_dies_and_is_named_and_the_other_is_measured(
 
 
 @pytest.mark.default_base
-@pytest.mark.proof
+@pytest.mark.packages
 @pytest.mark.seconds(4800)
 def test_each_is_measured_in_all_its_modes(tmp_path: Path) -> None:
     request = short(scenarios(), tmp_path / "run")

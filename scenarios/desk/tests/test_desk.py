@@ -328,7 +328,7 @@ def test_the_script_is_posix() -> None:
 
 
 @pytest.mark.default_base
-@pytest.mark.proof
+@pytest.mark.packages
 @pytest.mark.seconds(900)
 def test_a_real_session_is_suspended_and_answers(tmp_path: Path) -> None:
     request = short(select(["desk"]), tmp_path / "run", bare=True)
