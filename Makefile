@@ -8,7 +8,7 @@ SEEDS =
 MINUTES = 60
 # Each question has a file of its own, to be compared with its last answer.
 empty =
-OF = $(subst $(empty) ,,$(addprefix -,$(filter-out 6.12,$(BASE)) $(sort $(FEATURE))))
+of = $(subst $(empty) ,,$(addprefix -,$(filter-out 6.12,$(BASE)) $(sort $(1))))
 # The default is not said, so that ARGS may name a base.
 ON = $(if $(filter-out 6.12,$(BASE)),--base $(BASE))
 
@@ -47,11 +47,12 @@ test: setup-tests
 	@$(ENV) scripts/test $(ON) $(ARGS)
 
 proof: setup-tests
-	@$(ENV) scripts/test --size proof --proof proof$(OF).json --base $(BASE) \
+	@$(ENV) scripts/test --size proof --proof proof$(call of,$(FEATURE)).json --base $(BASE) \
 		$(addprefix --seeds ,$(SEEDS)) $(addprefix --feature ,$(FEATURE)) $(ARGS)
 
 packages: setup-tests
-	@$(ENV) scripts/test --packages --proof packages$(OF).json --base $(BASE) $(ARGS)
+	@$(ENV) scripts/test --packages --proof packages$(call of).json --base $(BASE) \
+		$(ARGS)
 
 soak: setup
 	@$(ENV) .venv/bin/lull soak --minutes $(MINUTES) --base $(BASE) \

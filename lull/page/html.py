@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from lull.page.history import History
 from lull.page.model import Page
-from lull.report.clocks import INSN
+from lull.report.clocks import ASLEEP, INSN
 
 _HERE = Path(__file__).parent / "templates"
 
@@ -34,7 +34,7 @@ def render(page: Page | History) -> str:
     )
     # The library's own markup; names in it are escaped by the library.
     jinja.filters["svg"] = lambda text: Markup(text)
-    jinja.globals["insn"] = INSN
+    jinja.globals.update(insn=INSN, asleep=ASLEEP)
     css, script = style(), _read("script.js")
     return jinja.get_template(template).render(
         page=page,

@@ -146,12 +146,13 @@ def felt(base: Path) -> dict[str, tuple[Real, ...]]:
     for one in scenarios(base):
         there = kept_of(one.feature, base)
         for item in one.guest.felt:
-            for figures in there:
-                measured = measured_of(one.feature, item, figures.summary)
-                if measured is not None:
-                    real = Real(one.name, item.text, measured, _run(one.name, figures))
-                    found[item.feature] = (*found.get(item.feature, ()), real)
-                    break
+            each = (
+                Real(one.name, item.text, measured, _run(one.name, figures))
+                for figures in there
+                if (measured := measured_of(one.feature, item, figures.summary))
+            )
+            if real := next(each, None):
+                found[item.feature] = (*found.get(item.feature, ()), real)
     return found
 
 

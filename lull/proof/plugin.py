@@ -178,10 +178,8 @@ def pytest_collection_modifyitems(
 ) -> None:
     """Leave out what is for another size or base; the longest first."""
     base = load_base(config.getoption("--base"))
-    if config.getoption("--packages"):
-        _leave_out(config, items, "packages", those_without=True)
-    else:
-        _leave_out(config, items, "packages")
+    packages = config.getoption("--packages")
+    _leave_out(config, items, "packages", those_without=packages)
     if config.getoption("--size") != Size.PROOF:
         _leave_out(config, items, "proof")
     if base.name != DEFAULT_BASE:
@@ -221,7 +219,7 @@ def _leave_out(
     *,
     those_without: bool = False,
 ) -> None:
-    """Those that have the marker, or all others."""
+    """Deselect those that have the marker, or all others."""
     stay: list[pytest.Item] = []
     left: list[pytest.Item] = []
     for item in items:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from lull.model import Arm, Clock, Feature, Mode, Promise, Row, Summary
 from lull.report import stats
-from lull.report.clocks import INSN
+from lull.report.clocks import ASLEEP, INSN
 from lull.report.stats import ALPHA, MIN_EACH, Interval
 from lull.report.summary import case_name, shown
 
@@ -22,10 +22,9 @@ THREAD_TABLE = "thread-table"  #: has a layout of its own
 _TIME = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
 _NOTES = {
     Clock.INSN: (
-        f"insn: times are {INSN}: when nobody runs, the clock goes on to the next"
-        " timer at once. They do not see cache misses, nor real parallelism (vCPUs"
-        " take turns in long slices): contended and tail figures have to come from"
-        " wall."
+        f"insn: times are {INSN}: {ASLEEP}. They do"
+        " not see cache misses, nor real parallelism (vCPUs take turns in long"
+        " slices): contended and tail figures have to come from wall."
     ),
     Clock.WALL: "wall: time as the guest sees it, with the noise of its host.",
 }

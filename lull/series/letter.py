@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lull.model import Clock
-from lull.report.clocks import INSN
+from lull.report.clocks import ASLEEP, INSN
 from lull.report.stats import ALPHA
 from lull.report.table import wrap
 from lull.series.description import Upstream
@@ -142,10 +142,9 @@ def _lines(mail: bytes) -> tuple[int, int]:
 _CLOCKS = {
     Clock.INSN: (
         "QEMU's emulator {accel}, on the clock insn. Its time is"
-        f" {INSN}, whatever the host does: when nobody runs, it goes on to the next"
-        " timer at once. There are no caches in it and no contention: what a shared"
-        " line or a lock costs CPUs that are at it at once is in none of these"
-        " figures."
+        f" {INSN}, whatever the host does: {ASLEEP}."
+        " There are no caches in it and no contention: what a shared line or a lock"
+        " costs CPUs that are at it at once is in none of these figures."
     ),
     Clock.WALL: "QEMU under {accel}, on the clock wall: time, with the host's noise.",
 }

@@ -87,7 +87,7 @@ def test_who_does_not_wake_is_told_again_until_it_does(
 
 @pytest.mark.default_base
 @pytest.mark.vm
-@pytest.mark.proof
+@pytest.mark.packages
 @pytest.mark.seconds(120)
 def test_who_sleeps_without_an_alarm_is_woken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -356,7 +356,8 @@ def test_no_proof_is_kept_for_hours_by_what_a_debian_has() -> None:
     packages = collected("--packages")
     assert packages and not set(proof) & set(packages)
     rooms = {test.partition("::")[0] for test in packages}
-    assert {"tests/deb/test_packages.py", "tests/guest/test_guest.py"} <= rooms
+    guests = {f"tests/guest/test_{name}.py" for name in ("doctor", "guest", "wake")}
+    assert {"tests/deb/test_packages.py", "tests/real/test_boot.py", *guests} <= rooms
 
 
 def test_what_is_another_users_in_the_cache_is_forgotten_and_said(
