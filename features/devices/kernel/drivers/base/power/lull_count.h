@@ -223,12 +223,10 @@ static bool lull_are_sync(struct device *dev, struct device *superior)
  * Down, a superior comes after who is below it; up, before. A sync device is not
  * started by anybody, and counts nobody.
  */
-static void lull_one_more(struct device *superior, void *arg)
+static inline void lull_depend(struct device *dev, struct device *superior)
 {
-	struct device *dev = arg, *first = dev, *then = superior;
+	struct device *first = dev, *then = superior;
 
-	if (lull_are_sync(dev, superior))
-		return;
 	/*
 	 * In no phase, or behind it in the list, against the order: it is counted by nobody.
 	 * Down, who is not alone waits for it, which may be for good: the walk of stock would
@@ -246,6 +244,14 @@ static void lull_one_more(struct device *superior, void *arg)
 	} else if (lull_is_async(first)) {
 		then->power.lull.alone = false;
 	}
+}
+
+static void lull_one_more(struct device *superior, void *arg)
+{
+	struct device *dev = arg;
+
+	if (!lull_are_sync(dev, superior))
+		lull_depend(dev, superior);
 }
 
 /* One that is @late counts for nobody, and may have to wait for anybody. */
@@ -269,20 +275,22 @@ static void lull_enter(struct device *dev, bool late)
  */
 static void lull_enter_all(struct list_head *async)
 {
+	struct list_head *from = lull_walk.phase->from;
+	bool down = lull_walk.phase->down;
 	struct device *dev;
 	int nr = 0;
 
-	list_for_each_entry(dev, lull_walk.phase->from, power.entry) {
+	list_for_each_entry(dev, from, power.entry) {
 		lull_enter(dev, false);
 		if (lull_is_async(dev)) {
 			nr++;
-			if (lull_walk.phase->down)
+			if (down)
 				list_add(&dev->power.lull.node, async);
 			else
 				list_add_tail(&dev->power.lull.node, async);
 		}
 		if (dev->parent && !lull_are_sync(dev, dev->parent))
-			lull_one_more(dev->parent, dev);
+			lull_depend(dev, dev->parent);
 		if (lull_heeds_links())
 			lull_each_supplier(dev, lull_one_more, dev);
 	}

@@ -34,12 +34,6 @@ static bool lull_is_unclaimed(struct device *dev)
 	return READ_ONCE(dev->power.lull.claim) == lull_walk.free;
 }
 
-/* The next of @list in the order of the walk. */
-static struct device *lull_first(struct list_head *list)
-{
-	return to_device(lull_walk.phase->down ? list->prev : list->next);
-}
-
 /* With dpm_list_mtx. Those that depend on nobody in the phase. */
 static void lull_start_all(struct list_head *async, struct lull_end *end)
 {
@@ -52,7 +46,8 @@ static void lull_start_all(struct list_head *async, struct lull_end *end)
 	}
 }
 
-static void lull_tell_heirs(struct device *dev)
+/* Hardly any has heirs: the others are not to make room for a list. */
+static noinline void lull_tell_heirs(struct device *dev)
 {
 	struct lull_end end = {
 		.why = LULL_DEVICES_MET,
@@ -65,7 +60,7 @@ static void lull_tell_heirs(struct device *dev)
 }
 
 /* In the walk: @dev, which is claimed and stays, as if there were no workers. */
-static void lull_handle_here(struct device *dev)
+static inline void lull_handle_here(struct device *dev)
 {
 	lull_handle(dev, false);
 	if (dev->power.lull.heirs)
@@ -428,20 +423,21 @@ static void lull_leave_rest(void)
 /* With dpm_list_mtx, which is dropped for each that is handled here. */
 static void lull_walk_list(void)
 {
-	const struct lull_dpm_phase *phase = lull_walk.phase;
+	struct list_head *from = lull_walk.phase->from, *to = lull_walk.phase->to;
+	bool down = lull_walk.phase->down;
 
-	while (!list_empty(phase->from)) {
-		struct device *dev = lull_first(phase->from);
+	while (!list_empty(from)) {
+		struct device *dev = to_device(down ? from->prev : from->next);
 
 		if (READ_ONCE(async_error) &&
 		    !lull_devices_guarded(LULL_DEVICES_ABORT)) {
 			lull_leave_rest();
 			break;
 		}
-		if (phase->down)
-			list_move(&dev->power.entry, phase->to);
+		if (down)
+			list_move(&dev->power.entry, to);
 		else
-			list_move_tail(&dev->power.entry, phase->to);
+			list_move_tail(&dev->power.entry, to);
 		if (!lull_comes_to(dev))
 			continue;
 		lull_at = dev;
