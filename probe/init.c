@@ -10,10 +10,12 @@
 #include <unistd.h>
 
 #include "init.h"
+#include "out.h"
 #include "port.h"
 #include "util.h"
 
 #define PORT_NAME "lull.results"
+#define PORT_DRIVER "/sys/bus/virtio/drivers/virtio_console/"
 #define CLOCK_WAIT_MS 3000
 
 static const struct {
@@ -93,9 +95,41 @@ void init_start(void)
 		wait_clocksource();
 }
 
+static int results = -1;
+static char results_device[64];
+
 int init_results(void)
 {
-	return port_open(PORT_NAME, O_WRONLY);
+	results = port_open(PORT_NAME, O_WRONLY);
+	return results;
+}
+
+int init_results_away(void)
+{
+	if (results < 0)
+		return 0;
+	if (port_device(PORT_NAME, results_device, sizeof(results_device)) < 0)
+		return fail(STATUS_FAILED, PORT_NAME, "no device has the port");
+	close(results);
+	if (write_file(PORT_DRIVER "unbind", results_device) < 0) {
+		int error = errno;
+
+		out_open(init_results());
+		return fail(STATUS_FAILED, PORT_DRIVER "unbind", "%s: %s", results_device,
+			    strerror(error));
+	}
+	return 0;
+}
+
+int init_results_back(void)
+{
+	if (results < 0)
+		return 0;
+	if (write_file(PORT_DRIVER "bind", results_device) < 0 || init_results() < 0)
+		return fail(STATUS_FAILED, PORT_DRIVER "bind", "%s: %s", results_device,
+			    strerror(errno));
+	out_open(results);
+	return 0;
 }
 
 void init_power_off(void)

@@ -10,6 +10,13 @@ bool init_is_us(void);
 void init_start(void);
 /* The descriptor of the results' port; -1 when there is none. */
 int init_results(void);
+/*
+ * Takes that port's device off its driver, and gives it back. What a suspend takes of it
+ * is QEMU's to say, by the length of its queues: 120 us of 7.2, 8 ms of 10.0, on insn.
+ * Nothing may be written meanwhile; nothing happens in a machine that is not ours. 0 or -1.
+ */
+int init_results_away(void);
+int init_results_back(void);
 /* Ends the machine; does not return. */
 void init_power_off(void) __attribute__((noreturn));
 

@@ -32,7 +32,7 @@ static bool is_called(const char *port, const char *wanted)
 	return is;
 }
 
-static bool find_port(const char *name, char *path, size_t size)
+static bool find_port(const char *name, char *port, size_t size)
 {
 	DIR *dir = opendir(PORTS);
 	struct dirent *d;
@@ -41,7 +41,7 @@ static bool find_port(const char *name, char *path, size_t size)
 	while (dir && !found && (d = readdir(dir))) {
 		found = d->d_name[0] != '.' && is_called(d->d_name, name);
 		if (found)
-			snprintf(path, size, "/dev/%s", d->d_name);
+			snprintf(port, size, "%s", d->d_name);
 	}
 	if (dir)
 		closedir(dir);
@@ -50,14 +50,33 @@ static bool find_port(const char *name, char *path, size_t size)
 
 int port_open(const char *name, int flags)
 {
-	char path[300];
+	char port[256], path[300];
 
-	for (int waited = 0; !find_port(name, path, sizeof(path)); waited += POLL_MS) {
+	for (int waited = 0; !find_port(name, port, sizeof(port)); waited += POLL_MS) {
 		if (waited >= WAIT_MS) {
 			errno = ENODEV;
 			return -1;
 		}
 		usleep(POLL_MS * 1000);
 	}
+	snprintf(path, sizeof(path), "/dev/%s", port);
 	return open(path, flags | O_CLOEXEC);
+}
+
+int port_device(const char *name, char *device, size_t size)
+{
+	char port[256], path[300], target[300];
+	const char *last;
+	ssize_t n;
+
+	if (!find_port(name, port, sizeof(port)))
+		return -1;
+	snprintf(path, sizeof(path), PORTS "/%s/device", port);
+	n = readlink(path, target, sizeof(target) - 1);
+	if (n < 0)
+		return -1;
+	target[n] = '\0';
+	last = strrchr(target, '/');
+	snprintf(device, size, "%s", last ? last + 1 : target);
+	return 0;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cycle.h"
+#include "init.h"
 #include "job.h"
 #include "lull.h"
 #include "suspend.h"
@@ -37,10 +38,14 @@ static int cycle_round(const struct job_case *c, const char *mode, struct sample
 	unsigned int early = 0;
 	uint64_t phases = 0;
 	struct cycle cycle;
+	int ret;
 
 	(void)c;
 	(void)mode;
-	if (tree_clear() < 0 || cycle_run(&tree, &cycle) < 0)
+	if (init_results_away() < 0)
+		return -1;
+	ret = tree_clear() < 0 ? -1 : cycle_run(&tree, &cycle);
+	if (init_results_back() < 0 || ret < 0)
 		return -1;
 	if (cycle.error)
 		return suspend_failed(cycle.error);
