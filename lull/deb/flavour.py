@@ -10,7 +10,7 @@ from pathlib import Path
 from lull.errors import CannotRun, LabError
 from lull.host.files import write_file
 from lull.host.programs import run, tail
-from lull.host.suite import Suite, open_suite
+from lull.host.suite import Suite, download_command, open_suite
 from lull.kernels.bases import DEFAULT_BASE, Base
 from lull.kernels.cache import Cache
 from lull.kernels.source import Source, download_error
@@ -39,9 +39,8 @@ def config_commands(
     ``suite`` is that of a base which is not in the machine's own.
     """
     wanted = f"{base.config}={version}"
-    own = ["apt-get", "-o", "Acquire::Retries=3", "download", wanted]
     return [
-        suite.apt("download", wanted) if suite else own,
+        download_command(wanted, suite),
         ["dpkg-deb", "-x", f"{base.config}.deb", "package"],
     ]
 

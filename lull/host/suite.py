@@ -123,6 +123,18 @@ class Suite:
         return ["apt-get", "-q", "-c", str(self.folder / "apt.conf"), *words]
 
 
+def download_command(package: str, suite: Suite | None = None) -> list[str]:
+    """apt-get's command that leaves ``package`` in the working directory.
+
+    That one and no other: of a name that it does not know apt-get otherwise takes
+    what contains it, linux-source-6.12 for linux-source-6.1 (apt-get(8), install).
+    """
+    words = ("-o", "APT::Cmd::Pattern-Only=true", "download", package)
+    if suite:
+        return suite.apt(*words)
+    return ["apt-get", "-o", "Acquire::Retries=3", *words]
+
+
 def open_suite(name: str, folder: Path) -> Suite:
     """Read the lists of the suite ``name`` into ``folder``, which is empty.
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from lull.errors import CannotRun, LabError
 from lull.host.files import write_file
 from lull.host.programs import run, tail
-from lull.host.suite import Suite, open_suite
+from lull.host.suite import Suite, download_command, open_suite
 from lull.kernels.bases import Base
 from lull.kernels.cache import NEED_COLD, Cache, replace_tree
 from lull.kernels.toolchain import need_fetch_tools
@@ -43,9 +43,8 @@ def fetch_commands(base: Base, suite: Suite | None = None) -> list[list[str]]:
 
     ``suite`` is that of a base which is not in the machine's own.
     """
-    own = ["apt-get", "-o", "Acquire::Retries=3", "download", base.package]
     return [
-        suite.apt("download", base.package) if suite else own,
+        download_command(base.package, suite),
         ["dpkg-deb", "-x", f"{base.package}.deb", "package"],
         ["tar", "-xf", f"package/{base.tarball}", "--no-same-owner"],
     ]

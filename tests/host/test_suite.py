@@ -10,10 +10,13 @@ import pytest
 
 from lull.errors import CannotRun
 from lull.host import suite
+from lull.host.programs import run
 from lull.host.suite import (
     AptSource,
+    Suite,
     apt_config,
     choose,
+    download_command,
     open_suite,
     parse_deb822,
     parse_one_line,
@@ -124,3 +127,28 @@ def test_lists_that_cannot_be_had(
     monkeypatch.setattr(suite, "machine_sources", list)
     with pytest.raises(CannotRun, match="no archive"):
         open_suite("sid", tmp_path / "other")
+
+
+@pytest.mark.parametrize("other", [False, True])
+def test_a_longer_name_is_not_taken_for_one_that_is_not_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, other: bool
+) -> None:
+    """By the real apt-get: of the machine's configuration, and of another suite's."""
+    archive, folder = tmp_path / "archive", tmp_path / "apt"
+    for place in (archive, folder / "lists" / "partial", folder / "cache" / "archives"):
+        place.mkdir(parents=True)
+    (folder / "status").touch()
+    (archive / "Packages").write_text(
+        "Package: linux-source-6.12\nVersion: 1\nArchitecture: all\n"
+        f"Filename: ./x.deb\nSize: 1\nSHA256: {64 * '0'}\nDescription: x\n"
+    )
+    entry = f"Types: deb\nURIs: file:{archive}\nSuites: ./\nTrusted: yes\n"
+    (folder / "suite.sources").write_text(entry)
+    (folder / "apt.conf").write_text(apt_config(folder))
+    monkeypatch.setenv("APT_CONFIG", str(folder / "apt.conf"))
+    there = Suite("x", folder)
+    updated = run(there.apt("update"), tmp_path)
+    assert not updated.returncode, updated.stdout
+    done = run(download_command("linux-source-6.1", there if other else None), tmp_path)
+    assert done.returncode
+    assert "Unable to locate package linux-source-6.1\n" in done.stdout
