@@ -37,11 +37,15 @@ class Inputs:
 
 
 def feature_dirs(root: Path) -> list[Path]:
-    """The features' directories, sorted by name."""
+    """The features' directories, sorted by name.
+
+    What else is beside them is none: Python leaves a ``__pycache__`` there, and git
+    leaves what it does not know where a feature was.
+    """
     rooms = root / "features"
     if not rooms.is_dir():
         return []
-    return sorted(path for path in rooms.iterdir() if path.is_dir())
+    return sorted(path for path in rooms.iterdir() if (path / "feature.toml").is_file())
 
 
 def is_on(room: Path, base: str) -> bool:

@@ -178,5 +178,8 @@ def _named(compiler: str, name: str, option: str = "-print-prog-name") -> str:
 
 
 def _said(*words: str) -> str:
+    # A compiler that knows no such program names none.
+    if not words[0]:
+        return ""
     done = subprocess.run(words, capture_output=True, check=False)
     return done.stdout.decode("utf-8", "backslashreplace")

@@ -334,7 +334,7 @@ def test_depmod_is_found_without_an_administrators_path(
 
 # Late: beside the guest's test, which has them built, it would keep a worker waiting.
 @pytest.mark.vm
-@pytest.mark.proof
+@pytest.mark.packages
 @pytest.mark.default_base
 @pytest.mark.seconds(10)
 def test_cloud_amd64_is_built() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from lull.errors import LabError
 from lull.kernels.cache import Cache
-from lull.kernels.inputs import gather
+from lull.kernels.inputs import feature_dirs, gather
 from lull.kernels.record import make_key
 from lull.kernels.workspace import KCONFIG_FEATURES, Workspace, plan_changes, reader
 from lull.model import Arm
@@ -33,6 +33,7 @@ def root(tmp_path: Path) -> Path:
     put(root / "kernel/config/compare.config", "CONFIG_C=y\n")
     put(root / "kernel/config/debug.config", "CONFIG_D=y\n")
     put(root / "kernel/overlay/kernel/lull/Kconfig", "menu\n")
+    put(root / "features/freeze/feature.toml", "")
     put(root / "features/freeze/kernel/kernel/lull/freeze/Kconfig", "config\n")
     put(root / "features/freeze/kernel/kernel/lull/freeze/a.c~", "editor's\n")
     put(root / "features/freeze/hooks/6.12/0001-x.patch", HOOK)
@@ -74,6 +75,7 @@ def test_stock_takes_fragments_only(root: Path) -> None:
 
 def test_order_of_hooks_and_fragments(root: Path) -> None:
     put(root / "kernel/hooks/6.12/0009-core.patch", HOOK)
+    put(root / "features/attach/feature.toml", "")
     put(root / "features/attach/hooks/6.12/0001-y.patch", HOOK)
     put(root / "features/freeze/hooks/6.12/0000-first.patch", HOOK)
     put(root / "features/freeze/hooks/6.1/0001-other.patch", HOOK)
@@ -91,6 +93,7 @@ def test_order_of_hooks_and_fragments(root: Path) -> None:
 
 def test_a_feature_without_hooks_for_a_base_is_not_in_its_kernels(root: Path) -> None:
     put(root / "kernel/hooks/6.1/0001-core.patch", HOOK)
+    put(root / "features/nap/feature.toml", "")
     put(root / "features/nap/kernel/kernel/lull/nap/Kconfig", "config LULL_NAP\n")
     put(root / "features/nap/kernel/include/linux/lull_nap.h", "nap\n")
     put(root / "features/nap/config", "CONFIG_N=y\n")
@@ -123,6 +126,12 @@ def test_kcsan_is_built_without_what_is_only_compared_with(root: Path) -> None:
     put(root / "kernel/config/kcsan.config", "CONFIG_K=y\n")
     names = [path.name for path in gather(root, "6.12", Arm.KCSAN).fragments]
     assert names == ["base.config", "lull.config", "kcsan.config"]
+
+
+def test_what_python_and_git_leave_among_the_features_is_none(root: Path) -> None:
+    put(root / "features/__pycache__/conftest.pyc", "")
+    put(root / "features/gone/tests/__pycache__/test_gone.pyc", "")
+    assert [room.name for room in feature_dirs(root)] == ["freeze"]
 
 
 def test_two_overlays_with_one_file(root: Path) -> None:
