@@ -18,6 +18,9 @@
 #define PORT_DRIVER "/sys/bus/virtio/drivers/virtio_console/"
 #define CLOCK_WAIT_MS 3000
 
+static int results = -1;
+static char results_device[64];
+
 static const struct {
 	const char *type, *at;
 } mounts[] = {
@@ -95,13 +98,18 @@ void init_start(void)
 		wait_clocksource();
 }
 
-static int results = -1;
-static char results_device[64];
-
 int init_results(void)
 {
 	results = port_open(PORT_NAME, O_WRONLY);
 	return results;
+}
+
+static int reopen_results(void)
+{
+	if (init_results() < 0)
+		return -1;
+	out_open(results);
+	return 0;
 }
 
 int init_results_away(void)
@@ -110,11 +118,12 @@ int init_results_away(void)
 		return 0;
 	if (port_device(PORT_NAME, results_device, sizeof(results_device)) < 0)
 		return fail(STATUS_FAILED, PORT_NAME, "no device has the port");
+	out_open(STDERR_FILENO);
 	close(results);
 	if (write_file(PORT_DRIVER "unbind", results_device) < 0) {
 		int error = errno;
 
-		out_open(init_results());
+		reopen_results();
 		return fail(STATUS_FAILED, PORT_DRIVER "unbind", "%s: %s", results_device,
 			    strerror(error));
 	}
@@ -125,10 +134,9 @@ int init_results_back(void)
 {
 	if (results < 0)
 		return 0;
-	if (write_file(PORT_DRIVER "bind", results_device) < 0 || init_results() < 0)
+	if (write_file(PORT_DRIVER "bind", results_device) < 0 || reopen_results() < 0)
 		return fail(STATUS_FAILED, PORT_DRIVER "bind", "%s: %s", results_device,
 			    strerror(errno));
-	out_open(results);
 	return 0;
 }
 

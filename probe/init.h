@@ -11,9 +11,9 @@ void init_start(void);
 /* The descriptor of the results' port; -1 when there is none. */
 int init_results(void);
 /*
- * Takes that port's device off its driver, and gives it back. What a suspend takes of it
- * is QEMU's to say, by the length of its queues: 120 us of 7.2, 8 ms of 10.0, on insn.
- * Nothing may be written meanwhile; nothing happens in a machine that is not ours. 0 or -1.
+ * Takes that port's device off its driver, and gives it back. How long a suspend of it
+ * takes is QEMU's to say, by the length of its queues. What is written meanwhile goes to
+ * the console; nothing happens in a machine that is not ours. 0 or -1.
  */
 int init_results_away(void);
 int init_results_back(void);

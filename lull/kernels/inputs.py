@@ -42,10 +42,7 @@ def feature_dirs(root: Path) -> list[Path]:
     What else is beside them is none: Python leaves a ``__pycache__`` there, and git
     leaves what it does not know where a feature was.
     """
-    rooms = root / "features"
-    if not rooms.is_dir():
-        return []
-    return sorted(path for path in rooms.iterdir() if (path / "feature.toml").is_file())
+    return sorted(path.parent for path in root.glob("features/*/feature.toml"))
 
 
 def is_on(room: Path, base: str) -> bool:

@@ -74,7 +74,7 @@ def test_of_another_suite_the_machines_own_lists_are_no_help(
 OTHER_SUITE = """#!/bin/sh
 case "$*" in
 *update) grep -q '^Suites: sid$' suite.sources ;;
-*"-c $PWD/apt/apt.conf "*" download linux-source-6.12")
+*"-c $PWD/apt/apt.conf -o APT::Cmd::Pattern-Only=true download linux-source-6.12")
 	mkdir -p p/DEBIAN s/t && touch -d @0 s
 	printf 'VERSION = 6\\nPATCHLEVEL = 12\\nSUBLEVEL = 130\\n' >s/t/Makefile
 	tar -C s -cf p/t.tar.xz t

@@ -15,8 +15,7 @@ pytestmark = [pytest.mark.vm, pytest.mark.proof]
 
 
 def test_the_lab_s_own_way_out_is_no_part_of_it(base: str) -> None:
-    """How much it takes is QEMU's to say: 8,700 instructions more for each of 900
-    devices with 10.0 than with 7.2, whose queues are shorter."""
+    """How much it takes is QEMU's to say: README.md, "What was measured"."""
     asked = ProfileRequest(
         feature=feature("devices"),
         workload="cycle",
