@@ -36,11 +36,11 @@ from lull.model import (
 )
 from lull.page.notes import Marks, Note, notes_of
 from lull.page.origin import Figures, keep, kept, said
-from lull.page.phrases import amount
+from lull.page.phrases import amount, of_undecided
 from lull.report import ablation
 from lull.report.answer import DEBIAN, RUN
 from lull.report.clocks import INSN
-from lull.report.summary import CaseKey, case_key, case_name
+from lull.report.summary import CaseKey, case_key, case_name, undecided
 from lull.report.table import aa_control, cell
 
 RESULTS = "results"
@@ -263,6 +263,7 @@ def _foot(summary: Summary) -> Iterable[str]:
     )
     if summary.expectations:
         line += f" {held} of {len(summary.expectations)} promises hold"
+        line += of_undecided(undecided(summary.expectations))
         line += ":" if broken else "."
     yield line
     if broken:

@@ -108,3 +108,12 @@ def sentence(found: OnClock, what: str) -> str:
         sure.append(chance(found.p))
     behind = f" ({', '.join(sure)})" if sure else ""
     return f"{what}: {before} {arrow} {after}{behind}"
+
+
+def of_undecided(number: int) -> str:
+    """What is to say of promises that hold since nothing is shown, after how many
+    hold; empty where there are none."""
+    if not number:
+        return ""
+    some = "one" if number == 1 else f"{number}"
+    return f", {some} of them A/A out of bounds with no difference shown"

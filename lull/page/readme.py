@@ -30,7 +30,7 @@ from lull.page.figures import refresh_feature, room
 from lull.page.html import style
 from lull.page.notes import Marks, Note, notes_of
 from lull.page.origin import Figures, figures_of, keep, kept, said
-from lull.page.phrases import amount, interval, verdict
+from lull.page.phrases import amount, interval, of_undecided, verdict
 from lull.real.catalog import MEASURE, scenarios
 from lull.real.catalog import features as real_features
 from lull.report.answer import RUN, Answer, OnClock, answer, measured_of
@@ -248,11 +248,13 @@ def _foot(
 ) -> Iterable[str]:
     checked = sum(v.checked for b in found.blocks for v in b.verdicts)
     bad = sum(len(v.broken + v.unkept) for b in found.blocks for v in b.verdicts)
+    undecided = sum(v.undecided for b in found.blocks for v in b.verdicts)
     clocks = " and ".join(figures.summary.clock for figures in given)
     for machine in found.machines[:1]:
         yield (
             f"Linux {machine.kernel} on {machine.cpus} CPUs under QEMU, medians;"
-            f" {checked - bad} of {checked} promises on {clocks} hold."
+            f" {checked - bad} of {checked} promises on {clocks} hold"
+            f"{of_undecided(undecided)}."
         )
     for figures in given:
         summary = figures.summary

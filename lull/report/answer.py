@@ -30,7 +30,7 @@ from lull.model import (
     Value,
 )
 from lull.report.stats import Interval
-from lull.report.summary import shown
+from lull.report.summary import shown, undecided
 
 RUN = "run"  #: the command that measures features
 DEBIAN = "debian"  #: stands for a base where the kernel is Debian's own
@@ -72,6 +72,7 @@ class Verdict(Record):
     checked: int
     broken: tuple[Promise, ...]
     unkept: tuple[Promise, ...] = ()  #: those that were known not to be kept there
+    undecided: int = 0  #: controls that hold since no difference is shown
 
 
 class Block(Record):
@@ -201,6 +202,7 @@ def _block(feature: Feature, summaries: Sequence[Summary]) -> Block:
                 checked=len(own),
                 broken=tuple(promise for promise in own if promise.broken),
                 unkept=tuple(promise for promise in own if promise.unkept),
+                undecided=undecided(own),
             )
         )
     return Block(

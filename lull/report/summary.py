@@ -283,6 +283,12 @@ def _promise(
     return promise.model_copy(update={"ok": ok, "unkept": unkept})
 
 
+def undecided(promises: Iterable[Promise]) -> int:
+    """How many hold although they are out of their bounds: controls of which no
+    difference is shown."""
+    return sum(p.ok and p.text.endswith(NOT_SHOWN) for p in promises)
+
+
 def _of_a_difference(item: Expectation) -> bool:
     """Whether it promises that one mode is less than the other, or more."""
     less = item.max is not None and item.max < 1
