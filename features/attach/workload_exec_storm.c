@@ -28,8 +28,11 @@
 /* A write looks no more than this often, then it locks out everybody. */
 #define TRIES_MAX 3
 
+/* More than one, so that a write that takes all of them is told from one that does not. */
+#define OTHERS_MAX 8
+
 static struct cgroup groups[2];
-static pid_t process;
+static pid_t process, others[OTHERS_MAX];
 
 static void *exec_main(void *arg)
 {
@@ -81,16 +84,57 @@ static bool has_moved(const struct cgroup *from, const struct cgroup *to, bool v
 	return safety_lines(to, v1 ? "tasks" : "cgroup.threads") && safety_empties(from, v1);
 }
 
+static int start_others(const struct job_case *c)
+{
+	for (uint64_t i = 0; i < OTHERS_MAX && i < job_number(c, "others"); i++) {
+		others[i] = safety_fork(safety_sleep);
+		if (others[i] < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * All in one write, of which the first executes: 0 or an errno, and how many bytes it
+ * took. The rest is written until none is left.
+ */
+static int move_all(const struct cgroup *to, int64_t *taken)
+{
+	char text[(OTHERS_MAX + 1) * 12], *rest = text;
+	int64_t n;
+	size_t len = (size_t)sprintf(text, "%d", process);
+
+	for (unsigned int i = 0; i < OTHERS_MAX && others[i]; i++)
+		len += (size_t)sprintf(text + len, " %d", others[i]);
+	n = *taken = group_write(to, "cgroup.procs", rest);
+	while (n > 0 && *(rest += n))
+		n = group_write(to, "cgroup.procs", rest);
+	return n < 0 ? (int)-n : 0;
+}
+
+static bool takes_only(pid_t pid, int64_t taken)
+{
+	return taken == snprintf(NULL, 0, "%d", pid);
+}
+
 /* Stock has no such look; held up before it, ours find another leader. */
 static bool changed(const struct job_case *c, const char *mode, uint64_t again)
 {
 	return !inject_pauses(c) || !strcmp(mode, "stock") || again;
 }
 
+static void end_all(void)
+{
+	crew_end(&process);
+	for (unsigned int i = 0; i < OTHERS_MAX; i++)
+		crew_end(&others[i]);
+}
+
 static int execs_round(const struct job_case *c, const char *mode, struct sample *s)
 {
 	uint64_t moves = job_number(c, "moves"), i, behind = 0, again = 0, before, most = 0;
-	uint64_t lose = job_number(c, "lose");
+	uint64_t lose = job_number(c, "lose"), beside = 0;
+	int64_t taken;
 	bool v1 = job_number(c, "v1"), met = false;
 	int error = 0, status = 0;
 	char text[500];
@@ -99,13 +143,14 @@ static int execs_round(const struct job_case *c, const char *mode, struct sample
 	if (lull_stats_clear("attach") < 0)
 		return -1;
 	process = safety_fork(exec_again);
-	if (process < 0 || safety_round(c) < 0 || unrest_start(c) < 0)
+	if (process < 0 || start_others(c) < 0 || safety_round(c) < 0 || unrest_start(c) < 0)
 		return -1;
 	sleep_ms(20);
 	for (i = 0; unrest_goes_on(i, moves, met) && !error && check_interrupted() == 0; i++) {
 		before = again;
-		error = safety_move(&groups[i & 1], "cgroup.procs", process);
+		error = move_all(&groups[i & 1], &taken);
 		again = lull_stat("attach", "again");
+		beside += again - before >= TRIES_MAX && !takes_only(process, taken);
 		most = again - before > most ? again - before : most;
 		if (!error)
 			behind += !has_moved(&groups[(i + 1) & 1], &groups[i & 1], v1);
@@ -121,7 +166,7 @@ static int execs_round(const struct job_case *c, const char *mode, struct sample
 		process = 0;
 		error = ECHILD;
 	}
-	crew_end(&process);
+	end_all();
 	if (!changed(c, mode, again) && !behind && !error)
 		return fail(STATUS_UNMET, "exec-storm", "no leader changed in time");
 	if (most < lose && !behind && !error)
@@ -129,21 +174,23 @@ static int execs_round(const struct job_case *c, const char *mode, struct sample
 	snprintf(text, sizeof(text),
 		 "%s: %" PRIu64 " moves of a process that executes, %" PRIu64
 		 " looked up again, %" PRIu64 " in one write, %" PRIu64
-		 " times not moved, errno %d, status %x%s",
-		 mode, i, again, most, behind, error, (unsigned int)status, unrest_text());
+		 " times not moved, %" PRIu64 " times with others, errno %d, status %x%s",
+		 mode, i, again, most, behind, beside, error, (unsigned int)status,
+		 unrest_text());
 	return unrest_end(report_check(
-		c, "CG4", i >= moves && !behind && !error && most <= TRIES_MAX, text));
+		c, "CG4", i >= moves && !behind && !beside && !error && most <= TRIES_MAX, text));
 }
 
 static void execs_teardown(void)
 {
-	crew_end(&process);
+	end_all();
 	safety_stop();
 }
 
 static const struct workload_param execs_params[] = {
 	{ "moves", "200" },
 	{ "lose", "0" },
+	{ "others", "0" },
 	UNREST_PARAMS,
 	SAFETY_PARAMS,
 	{ 0 },

@@ -446,6 +446,15 @@ static ssize_t try_write(struct attach_write *w, const char *text)
 	return ret;
 }
 
+/* As under this lock on stock: the count that is returned leaves the others out. */
+static void take_one(struct attach_write *w)
+{
+	if (w->nr == 1 || !lull_attach_guarded(LULL_ATTACH_CAP))
+		return;
+	w->nr = 1;
+	w->more = true;
+}
+
 /*
  * Stock's way: who forks, execs or exits is inside of the read side of this lock,
  * and what is looked up under it stays what it is. Programs that execute as fast
@@ -456,6 +465,7 @@ static ssize_t write_excluding_all(struct attach_write *w, const char *text)
 	bool found;
 	ssize_t ret;
 
+	take_one(w);
 	w->again = false;
 	w->locked = 0;
 	cgroup_attach_lock(true);
@@ -498,7 +508,8 @@ static int take_many(struct attach_write *w, char *text)
  * @of: the file
  * @dst: its cgroup; cgroup_mutex is held
  * @buf: one PID; in the mode "lull", on v2, any number of them, with space
- *	between, of which the first ATTACH_PIDS_MAX are taken
+ *	between, of which the first ATTACH_PIDS_MAX are taken; one, where all who
+ *	fork have to be kept out
  * @threadgroup: whole processes, not single threads
  *
  * All that are taken are looked up, locked and checked before the first is moved.
