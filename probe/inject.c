@@ -44,7 +44,7 @@ uint64_t inject_count(const char *feature, const char *file)
 int inject_case(const struct job_case *c)
 {
 	static const char *const names[] = { "disable", "pause", "pause_us", "delay_ms",
-					     "fail_nth", "hop", "proxies" };
+					     "fail_nth", "hop", "proxies", "early" };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {
 		const char *value;

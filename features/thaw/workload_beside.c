@@ -70,15 +70,18 @@ static int start(unsigned int i)
 	return pair_wait_asleep(&pairs[i]);
 }
 
-/* In this order, which is that of the queue. */
+/*
+ * In this order, which is that of the queue. Each on a CPU that is not the one of who
+ * thaws, which may stand still.
+ */
 static int start_both(const char *kind)
 {
-	if (pair_open(&pairs[0], pair_kind_named(kind)) < 0)
+	if (pair_open(&pairs[0], pair_kind_named(kind)) < 0 || pin_begin(1) < 0)
 		return -1;
 	pairs[1] = pairs[0];
-	if (start(0) < 0 || cgroup_attach(&cgroup, pids[0]) < 0)
+	if (start(0) < 0 || cgroup_attach(&cgroup, pids[0]) < 0 || start(1) < 0)
 		return -1;
-	return start(1);
+	return pin_cpu(0);
 }
 
 static void end_both(void)
@@ -91,6 +94,7 @@ static void end_both(void)
 	crew_end(&pids[1]);
 	if (pairs)
 		pair_close(&pairs[0]);
+	pin_end();
 }
 
 /* Once the other one is gone, the first has the queue to itself. */
@@ -148,10 +152,16 @@ static int beside_round(const struct job_case *c, const char *mode, struct sampl
 {
 	int ret = 1;
 
+	if (job_number(c, "early") && lull_check_clear("thaw") < 0)
+		return -1;
 	for (size_t i = 0; i < ARRAY_SIZE(whens) && ret > 0; i++)
 		ret = try_all(c, &whens[i], mode);
 	if (ret < 0)
 		return -1;
+	/* In each kind of wait, while PM had it frozen, and with a wakeup before that. */
+	if (ret > 0 && job_number(c, "early") &&
+	    lull_check("thaw", "woken") < 2 * (ARRAY_SIZE(kinds) - 1))
+		return fail(STATUS_UNMET, "early", "not all were woken before their turn");
 	sample_add(s, "tries", ARRAY_SIZE(whens) * (ARRAY_SIZE(kinds) - 1));
 	return 0;
 }
@@ -164,7 +174,7 @@ static int beside_setup(const struct job_case *c)
 	       cgroup_make(&cgroup, CGROUP_V1_FREEZER, "lull-beside");
 }
 
-static const struct workload_param params[] = { TRIAL_PARAMS, { 0 } };
+static const struct workload_param params[] = { TRIAL_PARAMS, { "early", "0" }, { 0 } };
 
 static const struct workload workload_beside = {
 	.feature = "thaw",

@@ -38,6 +38,7 @@ LULL_SAFEGUARDS(THAW, thaw, {
 	LULL_THAW_REASONS,	/* FZ9: thaw nobody who has a reason left */
 	/* FZ9: out of the queue, if a cgroup remains; FZ8: who exits goes */
 	LULL_THAW_LEAVE,
+	LULL_THAW_FLAG,		/* FZ9: who leaves its wait does not get to user mode */
 	LULL_THAW_PM_ONLY,	/* FZ8: no cgroup freezes such a wait in place */
 	LULL_THAW_SAVED,	/* FZ10: a wakeup meanwhile is remembered */
 	LULL_THAW_VICTIM,	/* FZ11: a victim of the OOM killer may die */

@@ -29,7 +29,14 @@ static struct task_struct *held_task;
 /* Who the walk is to believe not frozen: what it saw too early. */
 static struct task_struct *seen_running;
 
-static atomic_t held, passed;
+static atomic_t held, passed, woken;
+
+/* Wake who is sent out of its wait before its turn, as anybody might. */
+static u32 early;
+
+/* How long the one that does the sending then stands still. */
+#define EARLY_MS 100
+#define EARLY_LIMIT_MS 5000
 
 /*
  * In __set_task_frozen(), under @p's pi_lock, with its state in saved_state.
@@ -101,10 +108,36 @@ bool thaw_debug_passes(struct task_struct *p)
 	return true;
 }
 
+/* Neither on a CPU nor on its way there. */
+static bool sleeps(struct task_struct *p)
+{
+	unsigned int state = READ_ONCE(p->__state);
+
+	return state != TASK_RUNNING && state != TASK_WAKING &&
+	       !READ_ONCE(p->on_cpu) && !task_is_runnable(p);
+}
+
+/*
+ * Between end_wait() and its wakeup, under freezer_lock. Until it sleeps again, which
+ * who asks for that lock does not; without the safeguard it does, and is waited for.
+ */
+void thaw_debug_left(struct task_struct *p)
+{
+	unsigned int ms = lull_thaw_guarded(LULL_THAW_FLAG) ? EARLY_MS : EARLY_LIMIT_MS;
+
+	if (!READ_ONCE(early))
+		return;
+	if (wake_up_state(p, TASK_INTERRUPTIBLE))
+		atomic_inc(&woken);
+	while (ms-- && !sleeps(p))
+		mdelay(1);
+}
+
 static int check_show(struct seq_file *m, void *v)
 {
 	seq_printf(m, "held %d\n", atomic_read(&held));
 	seq_printf(m, "passed %d\n", atomic_read(&passed));
+	seq_printf(m, "woken %d\n", atomic_read(&woken));
 	return 0;
 }
 
@@ -118,6 +151,7 @@ static ssize_t check_write(struct file *file, const char __user *buf,
 {
 	atomic_set(&held, 0);
 	atomic_set(&passed, 0);
+	atomic_set(&woken, 0);
 	return count;
 }
 
@@ -137,4 +171,5 @@ void __init thaw_debug_init(struct dentry *dir)
 	debugfs_create_file("check", 0644, dir, NULL, &check_fops);
 	lull_choice_file("disable", inject, &lull_thaw_safeguard_choice);
 	debugfs_create_u32("hold", 0644, inject, &hold);
+	debugfs_create_u32("early", 0644, inject, &early);
 }

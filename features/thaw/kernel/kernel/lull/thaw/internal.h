@@ -30,9 +30,11 @@ static inline void thaw_steps_init(struct dentry *dir) { }
 
 #ifdef CONFIG_LULL_DEBUG
 bool thaw_debug_passes(struct task_struct *p);
+void thaw_debug_left(struct task_struct *p);
 void __init thaw_debug_init(struct dentry *dir);
 #else
 static inline bool thaw_debug_passes(struct task_struct *p) { return false; }
+static inline void thaw_debug_left(struct task_struct *p) { }
 static inline void thaw_debug_init(struct dentry *dir) { }
 #endif
 

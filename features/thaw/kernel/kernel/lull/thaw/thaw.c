@@ -69,14 +69,24 @@ bool __lull_thaw_may_rest(struct task_struct *p)
 	return true;
 }
 
+/* As freeze_task() asks: a kthread would keep the signal for ever. */
+static void ask_to_freeze(struct task_struct *p)
+{
+	if (!(p->flags & PF_KTHREAD))
+		set_tsk_thread_flag(p, TIF_SIGPENDING);
+}
+
 /*
  * Who has left the refrigerator meanwhile may be about to sleep in such a wait,
- * and then its state is its own.
+ * and then its state is its own. The flag comes first: from here on anybody may
+ * wake it, and it is not to get to user mode by that.
  */
 static int end_wait(struct task_struct *p, void *arg)
 {
 	if (!lull_thaw_rests(p))
 		return 0;
+	if (lull_thaw_guarded(LULL_THAW_FLAG))
+		ask_to_freeze(p);
 	WRITE_ONCE(p->__state, TASK_INTERRUPTIBLE);
 	p->saved_state = TASK_RUNNING;
 	return 1;
@@ -84,22 +94,17 @@ static int end_wait(struct task_struct *p, void *arg)
 
 /*
  * PM has frozen @p in a wait, and does not want it frozen any longer, but a
- * cgroup does. Let it leave the wait as if the cgroup had come first, with what
- * it was woken for, if it was.
+ * cgroup does. Let it leave the wait and go to the refrigerator, with what it
+ * was woken for, if it was.
  */
 static void leave_wait(struct task_struct *p)
 {
-	unsigned long flags;
-
 	if (!task_call_func(p, end_wait, NULL))
 		return;
-	/* As freeze_task() asks: a kthread would keep the signal for ever. */
-	if (p->flags & PF_KTHREAD) {
-		wake_up_state(p, TASK_NORMAL);
-	} else if (lock_task_sighand(p, &flags)) {
-		signal_wake_up(p, 0);
-		unlock_task_sighand(p, &flags);
-	}
+	thaw_debug_left(p);
+	if (!lull_thaw_guarded(LULL_THAW_FLAG))
+		ask_to_freeze(p);
+	wake_up_state(p, TASK_INTERRUPTIBLE);
 	trace_thaw_woken(p);
 	lull_count(&lull_thaw, THAW_LEFT, 1);
 }
@@ -114,18 +119,20 @@ bool __lull_thaw_may_thaw(struct task_struct *p)
 	if (!freezing(p) || !lull_thaw_guarded(LULL_THAW_REASONS))
 		return true;
 
-	if (!pm_freezing) {
-		/*
-		 * Who exits may be hidden from its cgroup already, which then would
-		 * never thaw it. Nobody asks whether that is so: it does not get
-		 * back to user mode.
-		 */
-		if ((p->flags & PF_EXITING) && lull_thaw_guarded(LULL_THAW_LEAVE))
-			return true;
-		lull_count(&lull_thaw, THAW_KEPT, 1);
-		if (lull_thaw_guarded(LULL_THAW_LEAVE))
-			leave_wait(p);
-	}
+	if (READ_ONCE(pm_freezing))
+		return false;
+	/* PM has begun to thaw since freezing() was asked. */
+	if (!cgroup_freezing(p))
+		return true;
+	/*
+	 * Who exits may be hidden from its cgroup already, which then would never
+	 * thaw it. Nobody asks whether that is so: it does not get back to user mode.
+	 */
+	if ((p->flags & PF_EXITING) && lull_thaw_guarded(LULL_THAW_LEAVE))
+		return true;
+	lull_count(&lull_thaw, THAW_KEPT, 1);
+	if (lull_thaw_guarded(LULL_THAW_LEAVE))
+		leave_wait(p);
 	return false;
 }
 
