@@ -73,7 +73,10 @@ static int zfree_switch_mode(struct lull_feature *f, unsigned int mode)
 {
 	bool class, groups;
 
-	/* Ranges are freed under a spinlock: nobody is at one after that. */
+	/*
+	 * Ranges are decided on under a spinlock: nobody is at one after that. A batch
+	 * of slots may be, which takes their locks as in any mode, and no group's.
+	 */
 	if (static_key_enabled(&lull_zfree_range_key)) {
 		set_key(&lull_zfree_range_key, false);
 		if (lull_zfree_guarded(LULL_ZFREE_LINGER))
