@@ -26,13 +26,14 @@ help:
 	@echo "make proof   all at full size, and every figure; leaves proof.json,"
 	@echo "             of another base proof-BASE.json, of a feature"
 	@echo "             proof-FEATURE.json."
-	@echo "             FEATURE=attach SEEDS=3 narrow and widen it"
+	@echo "             SEEDS=3: so many boots of what is random, and of figures"
 	@echo "make packages  Debian's packages with Lull, for hours; they are"
 	@echo "             installed as README says, and real programs run with them"
 	@echo "make soak    new seeds for MINUTES=60; lull proofs has the counts"
 	@echo "make setup   only the set-up; the command is then .venv/bin/lull"
 	@echo "make clean   remove .venv and the tools' caches (not the kernels)"
 	@echo "BASE=7.3     run, test, proof, packages and soak are of that kernel"
+	@echo "FEATURE=attach  run, test, proof and soak are of that feature"
 
 setup:
 	@scripts/setup
@@ -41,10 +42,11 @@ setup-tests:
 	@scripts/setup --tests
 
 run: setup
-	@$(ENV) .venv/bin/lull run --quick $(ON) $(ARGS)
+	@$(ENV) .venv/bin/lull run $(FEATURE) --quick $(ON) $(addprefix --seeds ,$(SEEDS)) $(ARGS)
 
 test: setup-tests
-	@$(ENV) scripts/test $(ON) $(ARGS)
+	@$(ENV) scripts/test $(ON) $(addprefix --seeds ,$(SEEDS)) $(addprefix --feature ,$(FEATURE)) \
+		$(ARGS)
 
 proof: setup-tests
 	@$(ENV) scripts/test --size proof --proof proof$(call of,$(FEATURE)).json --base $(BASE) \

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from typer.testing import Result as Done
 from lull.ask.plan import Request
 from lull.ask.presence import select_on
 from lull.cli import app
-from lull.errors import ExpectationMissed, GuestFailed, UsageError
+from lull.errors import CannotRun, ExpectationMissed, GuestFailed, UsageError
 from lull.host.progress import Progress
 from lull.kernels.bases import Base
 from lull.model import Clock, Feature
@@ -60,9 +61,9 @@ class Lab:
 @pytest.fixture
 def lab(monkeypatch: pytest.MonkeyPatch) -> Lab:
     lab = Lab()
-    monkeypatch.setattr("lull.cli.run", lab.run)
+    monkeypatch.setattr("lull.runs.cli.run", lab.run)
     monkeypatch.setattr(
-        "lull.cli.select_on", lambda base, names, modes: (synthetic.feature(),)
+        "lull.ask.requests.select_on", lambda base, names, modes: (synthetic.feature(),)
     )
     return lab
 
@@ -83,7 +84,7 @@ def test_it_prints_the_answer_and_says_where_the_tables_are(lab: Lab) -> None:
 def test_what_a_base_does_by_itself_is_run_where_it_is_named(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lull.cli.select_on", select_on)
+    monkeypatch.setattr("lull.ask.requests.select_on", select_on)
     lull("devices", "--base", "7.3")
     lull("devices", "--base", "7.3", "--mode", "links")
     lull("devices", "--base", "6.12")
@@ -103,8 +104,10 @@ def test_ablate_prints_what_each_step_brings_before_the_answer(
         return RunResult(measured(), "TABLES", Path("runs/insn"))
 
     stepped = feature()
-    monkeypatch.setattr("lull.cli.run", run)
-    monkeypatch.setattr("lull.cli.select_on", lambda base, names, modes: (stepped,))
+    monkeypatch.setattr("lull.runs.cli.run", run)
+    monkeypatch.setattr(
+        "lull.ask.requests.select_on", lambda base, names, modes: (stepped,)
+    )
     done = lull("walk", "--ablate")
     assert done.exception is None
     table, _, answer = done.stdout.partition("shown.\n")
@@ -210,16 +213,69 @@ def test_a_clock_that_measures_nothing_is_left_out(
     feature = synthetic.feature()
     cases = tuple(c.model_copy(update={"clock": Clock.INSN}) for c in feature.cases)
     only = feature.model_copy(update={"cases": cases})
-    monkeypatch.setattr("lull.cli.select_on", lambda base, names, modes: (only,))
+    monkeypatch.setattr(
+        "lull.ask.requests.select_on", lambda base, names, modes: (only,)
+    )
     assert lull("walk", "--quick").exception is None
     assert [r.clock for r in lab.asked] == [Clock.INSN]
-    lull("walk", "--quick", "--clock", "wall")
-    assert lab.asked[1].clock is Clock.WALL
+    done = lull("walk", "--quick", "--clock", "wall")
+    assert len(lab.asked) == 1 and isinstance(done.exception, UsageError)
+    assert "nothing is measured of walk on wall in a quick run" in str(done.exception)
 
 
-def test_the_folders_of_two_clocks_are_in_the_one_named(lab: Lab) -> None:
+def test_the_folders_of_two_clocks_are_in_the_one_named(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     lull("walk", "--quick", "-o", "out")
     assert [r.output for r in lab.asked] == [Path("out/insn"), Path("out/wall")]
+
+
+def test_a_folder_that_has_something_in_it_is_no_run_s(
+    lab: Lab, tmp_path: Path
+) -> None:
+    """Nor is the first of two clocks begun where the second has no place."""
+    taken = tmp_path / "wall"
+    taken.mkdir()
+    (taken / "summary.json").write_text("{}")
+    done = lull("walk", "--quick", "-o", str(tmp_path))
+    assert isinstance(done.exception, UsageError) and not lab.asked
+    assert f"{taken}: it is not empty" in str(done.exception)
+    done = lull("walk", "-o", str(taken / "summary.json"))
+    assert isinstance(done.exception, UsageError) and not lab.asked
+
+
+def test_check_that_has_nothing_to_check_is_no_success(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(request: Request, progress: Progress) -> RunResult:
+        done = lab.run(request, progress)
+        return replace(
+            done, summary=done.summary.model_copy(update={"expectations": ()})
+        )
+
+    assert lull("walk", "--check").exception is None
+    monkeypatch.setattr("lull.runs.cli.run", run)
+    assert lull("walk").exception is None
+    done = lull("walk", "--check")
+    assert isinstance(done.exception, CannotRun)
+    assert "nothing is promised of what was measured" in str(done.exception)
+
+
+def test_a_seed_that_is_no_date_is_refused_before_anything_is_built(lab: Lab) -> None:
+    last = 10 * 365 * 24 * 3600
+    assert lull("walk", "--seed", str(last), "--seeds", "1").exception is None
+    for words in (["--seed", str(last + 1), "--seeds", "1"], ["--seed", str(last)]):
+        done = lull("walk", *words)
+        assert isinstance(done.exception, UsageError)
+        assert f"a seed is 0 to {last}" in str(done.exception)
+    assert len(lab.asked) == 1
+
+
+def test_a_file_that_is_asked_for_twice_is_refused(lab: Lab, tmp_path: Path) -> None:
+    file = str(tmp_path / "x")
+    done = lull("walk", "--json", file, "--ktap", file)
+    assert isinstance(done.exception, UsageError) and not lab.asked
 
 
 def several(lab: Lab, place: Path, *words: str) -> Done:
@@ -286,8 +342,8 @@ def test_the_first_base_may_lack_a_feature(
         asked.append(tuple(feature.name for feature in found))
         return ""
 
-    monkeypatch.setattr("lull.cli.select_on", chosen)
-    monkeypatch.setattr("lull.cli.tell", tell)
+    monkeypatch.setattr("lull.ask.requests.select_on", chosen)
+    monkeypatch.setattr("lull.runs.cli.tell", tell)
     done = lull("--base", "6.1", "--base", "7.3")
     assert done.exception is None, done.output
     assert asked == [("walk", "other")]

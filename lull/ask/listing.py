@@ -73,8 +73,10 @@ def details(feature: Feature, bases: Sequence[Base]) -> str:
         unsafe = " (unsafe)" if mode.unsafe else ""
         lines.append(f"  mode {mode.name}{unsafe}: {mode.text}")
     lines += [f"  step {step.name}: {step.text}" for step in feature.steps]
+    measured = {case.workload for case in feature.cases}
     for name, workload in feature.workloads.items():
-        lines.append(f"  workload {name}: {workload.text}")
+        tried = "" if name in measured else " (tried, not measured)"
+        lines.append(f"  workload {name}{tried}: {workload.text}")
         params = " ".join(f"{key}={value}" for key, value in workload.params.items())
         lines += _wrapped(params, "    ", "    ")
     for base in bases:

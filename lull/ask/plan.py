@@ -153,7 +153,7 @@ def describe(request: Request) -> list[str]:
     return lines
 
 
-def repeat_command(request: Request) -> str:
+def repeat_command(request: Request) -> list[str]:
     """The command line that asks for the same run again."""
     words = ["lull", "run", *(f.name for f in request.features)]
     words += ["--base", request.base, "--clock", request.clock]
@@ -165,7 +165,7 @@ def repeat_command(request: Request) -> str:
             words += [option, name]
     if request.control == request.quick:
         words.append("--control" if request.control else "--no-control")
-    return shlex.join(words)
+    return words
 
 
 def _only(feature: Feature, workloads: Sequence[str] | None) -> Feature:

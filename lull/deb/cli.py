@@ -15,11 +15,12 @@ import typer
 
 from lull.deb import build as builder
 from lull.deb.flavour import Flavour
-from lull.deb.folder import need_folder, put
+from lull.deb.folder import put
 from lull.deb.newer import newer_text
-from lull.deb.tools import build_tools
-from lull.errors import LabError
+from lull.deb.tools import PACKAGE, build_tools
+from lull.errors import LabError, UsageError
 from lull.host.files import shown_path
+from lull.host.named import need_folder
 from lull.host.progress import open_progress
 from lull.kernels.bases import DEFAULT_BASE, load_base
 from lull.kernels.cache import Cache
@@ -57,8 +58,14 @@ def deb_command(
     stock.
     """
     record = load_base(base)
+    if tools and (jobs is not None or refresh):
+        raise UsageError(
+            "--tools compiles no kernel", hint="leave -j and --refresh out"
+        )
     if dry_run:
-        lines = builder.describe(base, flavour, jobs=jobs, refresh=refresh)
+        lines = [f"# {PACKAGE}: the probe, settings and a unit, by dpkg-deb"]
+        if not tools:
+            lines += builder.describe(base, flavour, jobs=jobs, refresh=refresh)
         print("\n".join(lines))
         return
     need_folder(output)

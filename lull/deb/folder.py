@@ -9,20 +9,7 @@ from pathlib import Path
 from secrets import token_hex
 
 from lull.host.files import unwritable
-
-_HINT = "name a folder that you may write: -o DIR"
-
-
-def need_folder(folder: Path) -> None:
-    """Make the folder where it is not there. Raises UsageError where that, or a
-    file in it, cannot be made: hours before there is something to put."""
-    probe = folder / f".{token_hex(4)}"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        raise unwritable(folder, _HINT, error) from error
+from lull.host.named import MAY_WRITE
 
 
 def put(source: Path, names: Iterable[str], folder: Path) -> list[Path]:
@@ -34,7 +21,7 @@ def put(source: Path, names: Iterable[str], folder: Path) -> list[Path]:
             shutil.copyfile(source / name, new)
             new.replace(folder / name)
         except OSError as error:
-            raise unwritable(folder, _HINT, error) from error
+            raise unwritable(folder, MAY_WRITE, error) from error
         finally:
             new.unlink(missing_ok=True)
         placed.append(folder / name)

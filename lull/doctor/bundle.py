@@ -84,11 +84,14 @@ class Bundle:
         return self.files.get(step, "")
 
 
-def read_bundle(files: Mapping[str, bytes]) -> Bundle:
-    """Raises UsageError where it is none, or of another version."""
+def read_bundle(files: Mapping[str, bytes], where: str = "") -> Bundle:
+    """Raises UsageError where it is none, or of another version; ``where`` they are of
+    is said then."""
     if MANIFEST not in files:
         raise UsageError(
-            "it has no manifest", hint="name a folder that lull-probe collect wrote"
+            "it has no manifest",
+            where=where,
+            hint="name a folder that lull-probe collect wrote",
         )
     texts = {name: _text(data) for name, data in files.items() if name != MANIFEST}
     return Bundle(read_manifest(_text(files[MANIFEST])), texts)

@@ -26,9 +26,9 @@ from lull.doctor.textfile import textfile
 from lull.doctor.there import collect_there
 from lull.errors import CannotRun, ExpectationMissed, UsageError
 from lull.host.files import repo_root, save_output
+from lull.host.named import STANDARD
 from lull.vm.console import show
 
-_STDOUT = Path("-")
 _MEASURES = f"{', '.join(NAMES[:-1])} or {NAMES[-1]}"
 _MAY_WRITE = "name a file that you may write"
 
@@ -92,6 +92,10 @@ def doctor_command(
         save_output(collector, program, _MAY_WRITE, 0o755)
         print(f"wrote {collector}: there, as root: ./{collector.name} collect FOLDER")
         return
+    if json_file is not None and json_file == textfile_:
+        raise UsageError("--json and --textfile are one file", hint="name two")
+    if yes and not measure:
+        raise UsageError("--yes is for --measure", hint="leave it out")
     if from_ is not None and on is not None:
         raise UsageError("--from and --on are two machines", hint="choose one")
     limits = [read_budget(words) for words in budget or ()]
@@ -110,8 +114,8 @@ def doctor_command(
         files = collect_there(repo_root(), on, measures)
     else:
         files = collect_here(repo_root(), deadline, measures)
-    report = judge(read_bundle(files), limits)
-    if json_file == _STDOUT:
+    report = judge(read_bundle(files, str(from_ or "")), limits)
+    if json_file == STANDARD:
         sys.stdout.write(to_json(report))
     else:
         # Names in it come from elsewhere: they must not steer the terminal.

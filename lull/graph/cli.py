@@ -83,6 +83,12 @@ def graph_command(
 ) -> None:
     """Say what took long in a recorded suspend, and why."""
     if suspect:
+        others = (cycle, phase, device, what_if, needs, perfetto, dmesg)
+        if any(other is not None for other in others):
+            raise UsageError(
+                "--suspect takes no other option but --all",
+                hint="without --suspect: one recording, and the rest",
+            )
         _print(_suspects(recordings, all_))
         return
     if len(recordings) != 1:

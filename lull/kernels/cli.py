@@ -48,7 +48,10 @@ def fetch(
 def build_command(
     base: Annotated[str, typer.Option(help="Which kernel.")] = DEFAULT_BASE,
     arm: Annotated[
-        list[Arm] | None, typer.Option(help="May be repeated; else stock and lull.")
+        list[Arm] | None,
+        typer.Option(
+            help="Untouched (stock), with Lull, with checks. [default: stock, lull]"
+        ),
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the commands, do nothing.")

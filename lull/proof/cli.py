@@ -6,13 +6,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from contextlib import ExitStack
+from math import isfinite
 from typing import Annotated
 
 import typer
 
 from lull.ask.on_base import untried
 from lull.ask.presence import select_on, why_not_tried
-from lull.errors import ExpectationMissed
+from lull.errors import ExpectationMissed, UsageError
 from lull.host.process import run_alone
 from lull.host.progress import open_progress
 from lull.kernels.bases import DEFAULT_BASE, load_base
@@ -33,6 +34,8 @@ def soak_command(
     base: Annotated[str, typer.Option(help="Which kernel.")] = DEFAULT_BASE,
 ) -> None:
     """Try what is random with new seeds until the time is over."""
+    if not isfinite(minutes):
+        raise UsageError(f"no number of minutes: {minutes}", hint="--minutes 600")
     found = _soakable_on(base, features or ())
     # Before hours in which somebody may edit what is read.
     without = _without_trial(base, features or ())

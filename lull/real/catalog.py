@@ -23,6 +23,7 @@ from lull.model import Feature, Headline, Record
 FILE, GUEST = "scenario.toml", "guest.toml"
 SCRIPT = "scenario.sh"  #: its part that runs in the guest
 MEASURE = "guest measure"  #: the command that measures them
+SCENARIOS = "lull guest scenarios"  #: and the one that lists them
 #: What boots a scenario, by the file that its room has.
 _COMMANDS = {
     FILE: f"lull {MEASURE} {{}}",
@@ -97,12 +98,19 @@ def booted_by(name: str, root: Path | None = None) -> str:
     return next(found, "").format(name)
 
 
-def refuse_real(names: Iterable[str], root: Path | None = None) -> None:
-    """Raises UsageError for a scenario that is not of the probe: with its command."""
+def refuse_real(
+    names: Iterable[str], instead: str = "", root: Path | None = None
+) -> None:
+    """Raises UsageError for a scenario that is not of the probe: with the command that
+    boots it, or ``instead`` of one that measures it."""
     for name in names:
         command = booted_by(name, root)
         if command.startswith("lull guest "):
-            raise UsageError(f"{name} runs real programs in a Debian", hint=command)
+            measured = command.startswith(f"lull {MEASURE} ")
+            raise UsageError(
+                f"{name} runs real programs in a Debian",
+                hint=instead if instead and measured else command,
+            )
 
 
 def features(root: Path | None = None) -> tuple[Feature, ...]:

@@ -15,6 +15,7 @@ from lull.ask.job import STOCK
 from lull.ask.presence import need_on, why_absent
 from lull.errors import UsageError
 from lull.host.files import shown_path
+from lull.host.named import need_folder
 from lull.host.progress import open_progress
 from lull.kernels.bases import DEFAULT_BASE, Base, base_names, load_base
 from lull.model import Clock
@@ -24,7 +25,7 @@ from lull.real.run import ScenariosRun, measure
 from lull.real.said import failed
 from lull.real.stress import stress
 from lull.report.summary import to_json
-from lull.runs.rundir import ANSWER
+from lull.runs.rundir import ANSWER, need_free
 
 
 def scenarios_command(
@@ -123,14 +124,23 @@ def measure_command(
         quick=quick,
         seeds=tuple(range(seed, seed + count)),
         modes=tuple(dict.fromkeys([STOCK, *mode])) if mode else None,
+        workloads=tuple(workload) if workload else None,
         bare=debian,
         packages=packages,
         output=output,
     )
-    plan(request)  # says what is wrong with the words before anything is built
+    # Says what is wrong with the words before anything is built.
+    if not plan(request):
+        raise UsageError("nothing is measured", hint="lull guest scenarios has cases")
+    try:
+        lines = describe(request)
+    except ValueError as error:  # of a seed that is no date
+        raise UsageError(str(error), hint="a smaller --seed") from error
     if dry_run:
-        print("\n".join(describe(request)))
+        print("\n".join(lines))
         return
+    if output is not None:
+        need_free(output)
     with open_progress() as progress:
         result = measure(request, progress)
     _show(result, json_file, table)
@@ -161,6 +171,7 @@ def stress_command(
     status 1 where a mode does worse than stock.
     """
     load_base(base)
+    need_folder(output)
     with open_progress() as progress:
         told = stress(names or (), seconds, base, output, progress, mode or ())
     sys.stdout.write(told)

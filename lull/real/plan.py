@@ -41,6 +41,7 @@ class Request:
     quick: bool
     seeds: tuple[int, ...]
     modes: tuple[str, ...] | None = None
+    workloads: tuple[str, ...] | None = None  #: what the scenarios were cut down to
     bare: bool = False
     packages: Path | None = None
     output: Path | None = None
@@ -173,8 +174,9 @@ def repeat_command(request: Request) -> list[str]:
     words += ["--base", request.base, "--clock", request.clock]
     words += ["--quick"] if request.quick else []
     words += ["--seed", str(request.seeds[0]), "--seeds", str(len(request.seeds))]
-    for name in request.modes or ():
-        words += ["--mode", name]
+    for option, names in (("--mode", request.modes), ("--workload", request.workloads)):
+        for name in names or ():
+            words += [option, name]
     words += ["--debian"] if request.bare else []
     words += ["--packages", str(request.packages)] if request.packages else []
     return words

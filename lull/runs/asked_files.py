@@ -9,16 +9,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from lull.ask.job import plans
-from lull.ask.plan import Request, plan
+from lull.ask.plan import Request
 from lull.errors import LabError, LullError, UsageError
 from lull.host.files import write_output
+from lull.host.named import STANDARD
 from lull.report import ktap
 from lull.report.ktap import Point
 from lull.report.promises import points_of, unjudged
 from lull.runs.experiment import RunResult
-
-#: What the option of a file takes for standard output.
-STDOUT = Path("-")
 
 
 def save(file: Path, text: str, result: RunResult) -> None:
@@ -56,7 +54,7 @@ def saved_promises(
     try:
         yield
     except BaseException as error:
-        if file is not None and (results or _had_begun(requests, error)):
+        if file is not None and (results or not isinstance(error, UsageError)):
             text = ktap.write([*_judged(results), *_not_back(requests, results, error)])
             try:
                 _write(file, text)
@@ -68,14 +66,10 @@ def saved_promises(
 
 
 def _write(file: Path, text: str) -> None:
-    if file == STDOUT:
+    if file == STANDARD:
         sys.stdout.write(text)
     else:
         write_output(file, text.encode())
-
-
-def _had_begun(requests: Sequence[Request], error: BaseException) -> bool:
-    return not isinstance(error, UsageError) and any(map(plan, requests))
 
 
 def _judged(results: Sequence[RunResult]) -> list[Point]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -57,7 +58,7 @@ def run(request: Request, progress: Progress) -> RunResult:
     """
     planned = plan(request)
     if not planned:
-        raise CannotRun("there is nothing to measure", hint="lull list")
+        raise CannotRun("there is nothing to measure", hint="lull list NAME")
     machine.require_qemu()
     kernels = {}
     # The untouched one first: the other starts from its objects.
@@ -180,7 +181,7 @@ async def _one(
             return await boot_again(start, progress.warn, parallel=item.parallel)
     except LullError as error:
         if not error.hint:
-            error.hint = f"{repeat_command(request)} repeats the run"
+            error.hint = f"{shlex.join(repeat_command(request))} repeats the run"
         raise
 
 
@@ -238,7 +239,7 @@ def _environment(request: Request, kernels: Iterable[Kernel], accel: Accel) -> E
         quick=request.quick,
         kernels={str(kernel.arm): kernel_facts(kernel) for kernel in kernels},
         qemu=qemu_version(),
-        commands=(tuple(repeat_command(request).split()),),
+        commands=(tuple(repeat_command(request)),),
         commit=commit(repo_root()),
         host=host(),
     )

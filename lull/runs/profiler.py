@@ -24,6 +24,7 @@ from lull.report.counted import counted, keep
 from lull.report.profile import Profile, parse, render
 from lull.runs.boot import boot
 from lull.runs.experiment import side_by_side
+from lull.runs.rundir import ENV
 from lull.vm import machine
 from lull.vm.accel import qemu_version
 from lull.vm.plugin_build import build_plugin
@@ -55,7 +56,7 @@ def profile(request: ProfileRequest, progress: Progress) -> str:
     Raises UsageError for unknown names and folders, and what building and
     booting raise.
     """
-    if request.into is not None and not request.into.is_dir():
+    if request.into is not None and not (request.into / ENV).is_file():
         raise UsageError(
             f"no folder of a run: {request.into}", hint="name one below runs/"
         )

@@ -21,12 +21,15 @@ from pathlib import Path
 import jinja2
 from pydantic import Field
 
-from lull.errors import LabError
+from lull.errors import LabError, UsageError
 from lull.host.files import write_file
+from lull.host.named import need_folder
 from lull.kernels.record import Kernel, sha256
 from lull.model import Arm, Clock, Record, Sample, Summary
 from lull.report.summary import to_json
 from lull.runs.samples import format_results
+
+_OTHER = "name another one with -o DIR"
 
 RESULTS = "results.jsonl"
 SUMMARY = "summary.json"
@@ -121,19 +124,22 @@ class RunDir:
     ) -> RunDir:
         """Make the folder ``out``, or runs/<UTC time>-<features>-<clock>.
 
-        A name taken gets -2, -3; an empty directory that the user named is
-        not taken. Raises LabError where it cannot be made.
+        A name of ours that is taken gets -2, -3. Raises UsageError as need_free()
+        does, and LabError where it cannot be made.
         """
         when = (now or datetime.now(UTC)).strftime("%Y%m%dT%H%M%SZ")
         name = "-".join([when, *features, clock])
-        wanted = out or (under or Path.cwd()) / "runs" / name
+        if out is not None:
+            need_free(out)
+            return cls(out)
+        wanted = (under or Path.cwd()) / "runs" / name
         try:
-            return cls(_make(wanted, reuse=out is not None))
+            return cls(_make(wanted))
         except OSError as error:
             raise LabError(
                 f"the run's folder cannot be made: {error.strerror}",
                 where=str(wanted),
-                hint="name another one with -o DIR",
+                hint=_OTHER,
             ) from error
 
     def append(self, samples: Iterable[Sample]) -> None:
@@ -245,10 +251,19 @@ def commit(root: Path) -> str:
     return done.stdout.strip()
 
 
-def _make(wanted: Path, *, reuse: bool) -> Path:
-    # An empty one that nobody named may be another run's, just begun.
-    if reuse and wanted.is_dir() and not any(wanted.iterdir()):
-        return wanted
+def need_free(folder: Path) -> None:
+    """Make the folder that a user named for a run, where it is not there.
+
+    Raises UsageError where it cannot be written to, and where something is in it: the
+    run before it would be taken for this one.
+    """
+    need_folder(folder)
+    if any(folder.iterdir()):
+        raise UsageError("it is not empty", where=str(folder), hint=_OTHER)
+
+
+def _make(wanted: Path) -> Path:
+    # An empty one may be another run's, just begun.
     wanted.parent.mkdir(parents=True, exist_ok=True)
     path, number = wanted, 1
     while True:

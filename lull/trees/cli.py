@@ -11,6 +11,7 @@ import typer
 
 from lull.command_group import command_group
 from lull.host.files import save_output
+from lull.host.named import STANDARD
 from lull.trees.model import Tree
 from lull.trees.reader import read
 from lull.trees.report import report
@@ -21,7 +22,7 @@ from lull.trees.writer import write
 app = command_group("Describe trees of devices.")
 
 _Out = Annotated[
-    Path | None, typer.Option("-o", "--output", help="To FILE, else to stdout.")
+    Path | None, typer.Option("-o", "--output", help="To FILE; - is stdout, as none.")
 ]
 
 
@@ -59,7 +60,7 @@ def sysfs(
 
 def put(text: str, out: Path | None) -> None:
     """A description to stdout, or to a file. Raises UsageError."""
-    if out is None:
+    if out in (None, STANDARD):
         sys.stdout.write(text)
     else:
         hint = "name a file that you may write: --output FILE"
@@ -67,6 +68,6 @@ def put(text: str, out: Path | None) -> None:
 
 
 def _load(file: Path) -> Tree:
-    if file == Path("-"):
+    if file == STANDARD:
         return read(sys.stdin.buffer.read(), "stdin")
     return load(file)

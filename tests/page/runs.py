@@ -103,7 +103,7 @@ def env(clock: Clock = Clock.INSN, **more: object) -> Env:
 def folder(place: Path, made: Run) -> Path:
     """The run as ``lull run`` leaves it."""
     into = RunDir(place)
-    place.mkdir(parents=True)
+    place.mkdir(parents=True, exist_ok=True)
     into.append(made.samples)
     assert made.env is not None
     into.finish(made.summary, "TABLE\n", "ANSWER\n", made.env)

@@ -146,6 +146,7 @@ def test_lull_profile_keeps_it_where_it_is_told(
         params={},
         into=tmp_path,
     )
+    (tmp_path / "env.json").write_text("{}")
     with open_progress() as progress:
         profile(request, progress)
         assert kept(tmp_path)[0].of.profile() == OURS

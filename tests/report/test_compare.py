@@ -203,8 +203,8 @@ def test_another_host_matters_to_wall_only(tmp_path: Path) -> None:
     other = HOST.model_copy(update={"cpu": "B"})
     for clock, count in ((Clock.INSN, 0), (Clock.WALL, 1)):
         said: list[str] = []
-        old = make(tmp_path / "a", clock=clock)
-        new = make(tmp_path / "b", clock=clock, host=other)
+        old = make(tmp_path / clock / "a", clock=clock)
+        new = make(tmp_path / clock / "b", clock=clock, host=other)
         compare.compare_runs(old, new, said.append)
         assert len(said) == count, said
 

@@ -112,7 +112,7 @@ def runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Clock]:
         ran.append(request.clock)
         return RunResult(made(request.clock, lull=200.0), "the table", tmp_path)
 
-    monkeypatch.setattr("lull.cli.run", run)
+    monkeypatch.setattr("lull.runs.cli.run", run)
     return ran
 
 

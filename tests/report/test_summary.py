@@ -352,7 +352,7 @@ def test_a_run_whose_json_cannot_be_written_says_where_it_is(
 ) -> None:
     """It may have taken an hour."""
     done = RunResult(summary, "", tmp_path)
-    monkeypatch.setattr("lull.cli.run", lambda request, progress: done)
+    monkeypatch.setattr("lull.runs.cli.run", lambda request, progress: done)
     (tmp_path / "file").touch()
     arguments = ["run", "--json", str(tmp_path / "file" / "summary.json")]
     result = CliRunner().invoke(app, arguments)

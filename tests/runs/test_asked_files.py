@@ -43,9 +43,11 @@ def lab(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Lab:
     """What the command asks; it is called where nothing is."""
     lab = Lab()
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("lull.cli.run", lab.run)
-    monkeypatch.setattr("lull.cli.absent_from", lambda base: {})
-    monkeypatch.setattr("lull.cli.select_on", lambda base, names, modes: lab.features)
+    monkeypatch.setattr("lull.runs.cli.run", lab.run)
+    monkeypatch.setattr("lull.ask.requests.absent_from", lambda base: {})
+    monkeypatch.setattr(
+        "lull.ask.requests.select_on", lambda base, names, modes: lab.features
+    )
     return lab
 
 
@@ -138,15 +140,15 @@ def test_what_could_not_begin_leaves_the_last_file(
     Path("all.ktap").write_text("of the last run")
     lab.raises[Clock.INSN] = UsageError("no such thing")
     assert ended(monkeypatch, "--ktap", "all.ktap") == 2
-    lab.raises[Clock.INSN] = CannotRun("there is nothing to measure")
+    lab.raises[Clock.INSN] = CannotRun("there is no QEMU")
     walk = synthetic.feature()
     lab.features = (walk.model_copy(update={"cases": ()}),)
-    assert ended(monkeypatch, "--ktap", "all.ktap") == 4
+    assert ended(monkeypatch, "--ktap", "all.ktap") == 2
     assert Path("all.ktap").read_text() == "of the last run"
     # Where something is missing on this machine the run was to be.
     lab.features = (walk,)
     assert ended(monkeypatch, "--clock", "insn", "--ktap", "all.ktap") == 4
-    assert written() == (failed("walk (insn)", "there is nothing to measure"),)
+    assert written() == (failed("walk (insn)", "there is no QEMU"),)
 
 
 def test_a_file_that_cannot_be_written_hides_no_failure(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lull.errors import LabError
+from lull.errors import LabError, UsageError
 from lull.host.files import write_file
 from lull.model import Arm, Clock
 from lull.report.summary import summarise
@@ -59,15 +59,20 @@ def test_a_name_that_is_taken_is_not_written_to(tmp_path: Path) -> None:
     wanted.mkdir()
     assert RunDir.create([], Clock.INSN, wanted).path == wanted  # empty: not taken
     (wanted / "notes").write_text("keep")
-    assert RunDir.create([], Clock.INSN, wanted).path == tmp_path / "mine-2"
-    assert RunDir.create([], Clock.INSN, wanted).path == tmp_path / "mine-3"
+    with pytest.raises(UsageError, match="it is not empty") as error:
+        RunDir.create([], Clock.INSN, wanted)
+    assert "-o DIR" in error.value.hint
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
 
-def test_a_place_that_cannot_be_is_a_lab_error(tmp_path: Path) -> None:
+def test_a_place_that_cannot_be_says_what_to_name_instead(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(LabError) as error:
+    with pytest.raises(UsageError) as error:
         RunDir.create([], Clock.INSN, tmp_path / "file" / "run")
     assert "-o DIR" in error.value.hint
+    with pytest.raises(LabError) as failed:
+        RunDir.create([], Clock.INSN, under=tmp_path / "file")
+    assert "-o DIR" in failed.value.hint
 
 
 def test_results_are_there_after_every_boot(tmp_path: Path) -> None:
