@@ -16,7 +16,7 @@ from lull.ask.listing import details, overview
 from lull.ask.presence import select_on
 from lull.ask.requests import seeds_from
 from lull.bases.cli import app as base_app
-from lull.command_group import command_group
+from lull.command_group import command_group, warn
 from lull.doctor.cli import doctor_command
 from lull.errors import LullError
 from lull.graph.cli import graph_command
@@ -154,11 +154,7 @@ def _options(
     # Who asks only what a command does is not told whose the cache is.
     asks = {"--help", "--dry-run"} & set(sys.argv)
     if context.invoked_subcommand not in WITHOUT_CACHE and not asks:
-        trust_cache(cache_root(), _warn)
-
-
-def _warn(text: str) -> None:
-    print("warning:", text, file=sys.stderr)
+        trust_cache(cache_root(), warn)
 
 
 def main() -> None:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What all groups of commands have in common."""
+"""What all commands have in common."""
+
+import sys
 
 import typer
 
@@ -17,3 +19,8 @@ def command_group(text: str) -> typer.Typer:
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
     )
+
+
+def warn(text: str) -> None:
+    """Something that ends nothing, on standard error."""
+    print("warning:", text, file=sys.stderr)

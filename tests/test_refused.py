@@ -30,6 +30,9 @@ def lull(*words: str | Path) -> Done:
         ("run attach --json x --ktap x --clock insn", "--json and --ktap are one file"),
         ("profile attach moves --seed 315360001", "a seed is 0 to 315360000"),
         ("guest measure kill --dry-run --seed 315360000", "a seed is 0 to 315360000"),
+        ("run attach --ablate --check", "--ablate has no promises"),
+        ("run freeze --check --clock wall", "nothing of it is promised on wall"),
+        ("doctor --collector x --yes", "--collector goes alone"),
     ],
 )
 def test_what_contradicts_itself_is_refused(words: str, said: str) -> None:
@@ -40,7 +43,7 @@ def test_what_contradicts_itself_is_refused(words: str, said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", ["guest measure kill --clock insn -o", "guest stress getpid -o"]
+    "words", ["guest measure kill --clock insn -o", "guest stress zombie -o"]
 )
 def test_a_folder_that_cannot_be_is_told_before_anything_is_built(
     words: str, tmp_path: Path

@@ -234,13 +234,14 @@ def test_the_folders_of_two_clocks_are_in_the_one_named(
 def test_a_folder_that_has_something_in_it_is_no_run_s(
     lab: Lab, tmp_path: Path
 ) -> None:
-    """Nor is the first of two clocks begun where the second has no place."""
+    """Nor are two clocks' below it, and nothing is made there."""
     taken = tmp_path / "wall"
     taken.mkdir()
     (taken / "summary.json").write_text("{}")
     done = lull("walk", "--quick", "-o", str(tmp_path))
     assert isinstance(done.exception, UsageError) and not lab.asked
-    assert f"{taken}: it is not empty" in str(done.exception)
+    assert f"{tmp_path}: it is not empty" in str(done.exception)
+    assert [path.name for path in tmp_path.iterdir()] == ["wall"]
     done = lull("walk", "-o", str(taken / "summary.json"))
     assert isinstance(done.exception, UsageError) and not lab.asked
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the words of ``lull run`` ask for, as requests: one a base and clock. Pure."""
+"""What the words of ``lull run`` ask for, as requests: one a base and clock."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,11 +45,11 @@ def requests_of(asked: Asked, say: Callable[[str], None]) -> list[Request]:
     ``say`` is told of features that are left out, and why. Raises UsageError for names
     that nobody knows, a seed that is no date, and where nothing would be measured.
     """
-    on = _chosen(asked, say)
+    on = _on_bases(asked, say)
     several, two = len(asked.bases) > 1, len(asked.clocks) > 1
     found = [
         Request(
-            features=on[base.name],
+            features=on[base.name].features,
             base=base.name,
             clock=clock,
             quick=asked.quick,
@@ -63,7 +63,7 @@ def requests_of(asked: Asked, say: Callable[[str], None]) -> list[Request]:
             control=not asked.quick if asked.control is None else asked.control,
             ablate=asked.ablate,
             native=base.native,
-            absent=_absent(asked, base),
+            absent=on[base.name].absent,
             output=_place(
                 asked.output, base.name if several else "", clock if two else ""
             ),
@@ -78,44 +78,50 @@ def requests_of(asked: Asked, say: Callable[[str], None]) -> list[Request]:
     return measure
 
 
-def seeds_from(first: int, count: int, base: str) -> tuple[int, ...]:
-    """So many seeds. Raises UsageError where the last is no date of a guest's."""
+def seeds_from(first: int, count: int, base: str, later: int = 0) -> tuple[int, ...]:
+    """So many seeds. Raises UsageError where the last is no date of a guest's, which
+    is so many seconds later than the lab's are."""
     last = first + count - 1
     try:
-        machine_spec(Path("KERNEL"), base, last, Clock.INSN, "tcg")
+        machine_spec(Path("KERNEL"), base, last + later, Clock.INSN, "tcg")
     except ValueError as error:
-        raise UsageError(str(error), hint="a smaller --seed") from error
+        raise UsageError(
+            f"seeds {first} to {last}: {error}", hint="a smaller --seed, or --seeds"
+        ) from error
     return tuple(range(first, last + 1))
 
 
-def _chosen(asked: Asked, say: Callable[[str], None]) -> dict[str, tuple[Feature, ...]]:
-    """The features by base; one that has none of those that are named has none here."""
-    found: dict[str, tuple[Feature, ...]] = {}
+@dataclass(frozen=True)
+class _OnBase:
+    """What is measured on a base, and why the rest is not on it."""
+
+    features: tuple[Feature, ...]
+    absent: Mapping[str, str]
+
+
+def _on_bases(asked: Asked, say: Callable[[str], None]) -> dict[str, _OnBase]:
+    """By base; one that has none of the features that are named has no entry."""
+    found: dict[str, _OnBase] = {}
     for base in asked.bases:
         names = on_some(asked.features, base, asked.bases)
         if asked.features and not names:
             continue
         chosen = select_on(base, names, asked.modes)
-        for name, why in _absent(asked, base).items():
+        absent = {
+            name: why
+            for name, why in absent_from(base).items()
+            if not asked.features or name in set(asked.features).difference(names)
+        }
+        for name, why in absent.items():
             say(f"without {name}, not on the base {base.name}: {why}")
         if asked.ablate and not asked.features:
             chosen = tuple(feature for feature in chosen if feature.steps)
         _known_to_one(chosen, asked.workloads, check_workload)
         _known_to_one(chosen, asked.modes, check_mode)
-        found[base.name] = tuple(_with_modes(chosen, asked.modes, say))
+        if asked.modes and not asked.features:
+            chosen = _with_modes(chosen, asked.modes, base, say)
+        found[base.name] = _OnBase(chosen, absent)
     return found
-
-
-def _absent(asked: Asked, base: Base) -> dict[str, str]:
-    """Why each of those that are asked for is not on the base that is not."""
-    names = on_some(asked.features, base, asked.bases)
-    if asked.features and not names:
-        return {}
-    return {
-        name: why
-        for name, why in absent_from(base).items()
-        if not asked.features or name in set(asked.features).difference(names)
-    }
 
 
 def _known_to_one(
@@ -136,21 +142,23 @@ def _known_to_one(
 
 
 def _with_modes(
-    chosen: Sequence[Feature], modes: Collection[str], say: Callable[[str], None]
-) -> Iterable[Feature]:
-    """Those that have all the modes; where none has all, each is asked and refuses."""
-    lack = {
-        feature.name: [mode for mode in modes if mode not in feature.mode_names]
-        for feature in chosen
-    }
-    if all(lack.values()):
-        yield from chosen
-        return
-    for feature in chosen:
-        if names := lack[feature.name]:
-            say(f"without {feature.name}: it has no mode {' or '.join(names)}")
-        else:
-            yield feature
+    chosen: Sequence[Feature],
+    modes: Collection[str],
+    base: Base,
+    say: Callable[[str], None],
+) -> tuple[Feature, ...]:
+    """Those that have all the modes. Raises UsageError where none has."""
+    found = tuple(one for one in chosen if set(modes) <= set(one.mode_names))
+    if not found:
+        raise UsageError(
+            f"no feature has all of the modes {', '.join(modes)}",
+            hint="a run of each mode",
+        )
+    left = [one.name for one in chosen if one not in found]
+    if left:
+        text = f"without {', '.join(left)} on {base.name}"
+        say(f"{text}: not with the mode {' and '.join(modes)}")
+    return found
 
 
 def _place(output: Path | None, *parts: str) -> Path | None:
@@ -159,21 +167,30 @@ def _place(output: Path | None, *parts: str) -> Path | None:
 
 
 def _nothing(requests: Sequence[Request]) -> UsageError:
-    """What is said where no case is left: which workloads have one."""
-    quick = any(request.quick for request in requests)
+    """What is said where no case is left: what has one."""
     features = {f.name: f for request in requests for f in request.features}.values()
-    clocks = dict.fromkeys(request.clock for request in requests)
-    there = {
-        case.workload
-        for feature in features
-        for clock in clocks
-        for case in plans(feature, quick=quick, clock=clock)
-    }
     names = {name for request in requests for name in request.workloads or ()}
+    clocks = dict.fromkeys(request.clock for request in requests)
+    quick = any(request.quick for request in requests)
+
+    def cases(quick: bool, clocks: Iterable[Clock]) -> set[str]:
+        return {
+            case.workload
+            for feature in features
+            for clock in clocks
+            for case in plans(feature, quick=quick, clock=clock)
+        }
+
+    asked = names or cases(quick=False, clocks=Clock)
+    hints = []
+    if quick and asked & cases(False, clocks):
+        hints.append("without --quick")
+    elif other := [c for c in Clock if asked & cases(False, [c]) and c not in clocks]:
+        hints.append(f"{'without --quick, ' if quick else ''}--clock {other[0]}")
+    hints += [f"--workload {name}" for name in sorted(cases(quick, clocks))]
     what = ", ".join(sorted(names) or [feature.name for feature in features])
     how = f" on {' or '.join(clocks)}{' in a quick run' if quick else ''}"
-    hints = [f"--workload {name}" for name in sorted(there)]
-    hints += ["leave --quick out"] if quick else ["another --clock"]
     return UsageError(
-        f"nothing is measured of {what}{how}", hint=f"one of: {', '.join(hints)}"
+        f"nothing is measured of {what}{how}",
+        hint="; or ".join(hints) or "lull list NAME: what is tried is for make test",
     )

@@ -86,7 +86,7 @@ def doctor_command(
     resume, freeze, thaw and sync, medians of what is in the log.
     """
     if collector is not None:
-        if json_file or textfile_ or from_ or on or measure or budget:
+        if json_file or textfile_ or from_ or on or measure or budget or yes:
             raise UsageError("--collector goes alone", hint="leave the others away")
         program = build_collector(repo_root()).read_bytes()
         save_output(collector, program, _MAY_WRITE, 0o755)

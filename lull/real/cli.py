@@ -13,14 +13,14 @@ import typer
 from lull.ask.catalog import check_clock
 from lull.ask.job import STOCK
 from lull.ask.presence import need_on, why_absent
+from lull.ask.requests import seeds_from
 from lull.errors import UsageError
 from lull.host.files import shown_path
-from lull.host.named import need_folder
 from lull.host.progress import open_progress
 from lull.kernels.bases import DEFAULT_BASE, Base, base_names, load_base
 from lull.model import Clock
 from lull.real.catalog import Scenario, scenarios, select
-from lull.real.plan import BOOTS, Request, describe, only, plan
+from lull.real.plan import BOOTS, YEARS, Request, describe, only, plan
 from lull.real.run import ScenariosRun, measure
 from lull.real.said import failed
 from lull.real.stress import stress
@@ -72,7 +72,8 @@ def measure_command(
         list[str] | None, typer.Option(help="Only these. May repeat.")
     ] = None,
     seeds: Annotated[
-        int | None, typer.Option(min=1, help="How many boots; else by clock.")
+        int | None,
+        typer.Option(min=1, max=9999, help="How many boots; else by clock."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 1,
     debian: Annotated[
@@ -90,7 +91,7 @@ def measure_command(
         bool, typer.Option("--table", help="Print the whole tables, too.")
     ] = False,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Folder of the run.")
+        Path | None, typer.Option("-o", "--output", help="Folder of the run, empty.")
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the boots, do nothing.")
@@ -122,22 +123,16 @@ def measure_command(
         base=base,
         clock=which,
         quick=quick,
-        seeds=tuple(range(seed, seed + count)),
+        seeds=seeds_from(seed, count, base, later=YEARS),
         modes=tuple(dict.fromkeys([STOCK, *mode])) if mode else None,
         workloads=tuple(workload) if workload else None,
         bare=debian,
         packages=packages,
         output=output,
     )
-    # Says what is wrong with the words before anything is built.
-    if not plan(request):
-        raise UsageError("nothing is measured", hint="lull guest scenarios has cases")
-    try:
-        lines = describe(request)
-    except ValueError as error:  # of a seed that is no date
-        raise UsageError(str(error), hint="a smaller --seed") from error
+    plan(request)  # says what is wrong with the words before anything is built
     if dry_run:
-        print("\n".join(lines))
+        print("\n".join(describe(request)))
         return
     if output is not None:
         need_free(output)
@@ -171,7 +166,6 @@ def stress_command(
     status 1 where a mode does worse than stock.
     """
     load_base(base)
-    need_folder(output)
     with open_progress() as progress:
         told = stress(names or (), seconds, base, output, progress, mode or ())
     sys.stdout.write(told)

@@ -19,6 +19,7 @@ from lull.ask.presence import why_absent
 from lull.errors import ExpectationMissed, GuestFailed, LullError, UsageError
 from lull.guest.boot import bytes_of, live
 from lull.host.files import repo_root, write_file
+from lull.host.named import need_folder
 from lull.host.progress import Progress
 from lull.host.records import read_toml
 from lull.kernels.bases import Base, load_base
@@ -209,6 +210,7 @@ def stress(
             raise UsageError(text, hint=f"there is: {', '.join(found.modes)}")
     chosen = choose_from(found, names)
     record = load_base(base)
+    need_folder(folder)
     for text in without(record):
         progress.note(text)
     require_qemu()

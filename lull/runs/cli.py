@@ -15,6 +15,7 @@ import typer
 from lull.ask.catalog import check_clock
 from lull.ask.plan import Request, describe
 from lull.ask.requests import Asked, requests_of
+from lull.command_group import warn
 from lull.errors import CannotRun, ExpectationMissed, LullError, UsageError
 from lull.host.files import shown_path
 from lull.host.named import STANDARD
@@ -51,7 +52,7 @@ def run_command(
         bool, typer.Option("--quick", help="Fewer seeds and cases, both clocks.")
     ] = False,
     check: Annotated[
-        bool, typer.Option("--check", help="Exit with 1 where a promise is broken.")
+        bool, typer.Option("--check", help="Exit with 1 if a promise is broken.")
     ] = False,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Summary to FILE; - is stdout.")
@@ -67,7 +68,7 @@ def run_command(
     ] = None,
     seeds: Annotated[
         int | None,
-        typer.Option(min=1, help="How many boots; else by clock and --quick."),
+        typer.Option(min=1, max=9999, help="How many boots; else by clock."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 1,
     control: Annotated[
@@ -85,7 +86,7 @@ def run_command(
         bool, typer.Option("--table", help="Print the whole tables, too.")
     ] = False,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Folder of the run.")
+        Path | None, typer.Option("-o", "--output", help="Folder of the run, empty.")
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the commands, do nothing.")
@@ -96,6 +97,8 @@ def run_command(
     bases = [load_base(name) for name in dict.fromkeys(base or [DEFAULT_BASE])]
     if ablate and mode:
         raise UsageError("--ablate has modes of its own", hint="leave --mode out")
+    if ablate and check:
+        raise UsageError("--ablate has no promises", hint="leave --check out")
     if clock is not None:
         clocks = [check_clock(clock)]
     else:
@@ -125,11 +128,13 @@ def run_command(
         for request in requests:
             print("\n".join(describe(request)))
         return
-    for place in filter(None, [request.output for request in requests]):
-        need_free(place)
+    if check:
+        _need_promises(requests)
+    if output is not None:
+        need_free(output)
     piped = STANDARD in (json_file, ktap_file)
     results: list[RunResult] = []
-    with saved_promises(ktap_file, requests, results, _warn):
+    with saved_promises(ktap_file, requests, results, warn):
         try:
             for request in requests:
                 with open_progress() as progress:
@@ -162,6 +167,20 @@ def _need_files(
         raise UsageError("--json and --ktap are one file", hint="name two")
 
 
+def _need_promises(requests: Sequence[Request]) -> None:
+    if not any(
+        item.clock in (None, request.clock)
+        for request in requests
+        for feature in request.measured
+        for item in feature.expectations
+    ):
+        clocks = " or ".join(dict.fromkeys(request.clock for request in requests))
+        raise UsageError(
+            f"--check has nothing to check: nothing of it is promised on {clocks}",
+            hint="leave --check out, or another --clock or --workload",
+        )
+
+
 def _hold(results: Sequence[RunResult]) -> None:
     """Raises ExpectationMissed for promises that are broken, and CannotRun where there
     were none: that is no success."""
@@ -176,12 +195,8 @@ def _hold(results: Sequence[RunResult]) -> None:
         raise CannotRun(
             "nothing is promised of what was measured: --check had nothing to check",
             where=where,
-            hint="the same on --clock insn, or without --workload and --mode",
+            hint="a whole run, or without --mode: lull run --check",
         )
-
-
-def _warn(text: str) -> None:
-    print("warning:", text, file=sys.stderr)
 
 
 def _say(text: str) -> None:
@@ -211,9 +226,9 @@ def _tell(
     for result in results:
         _made_page([result.folder], None)
     try:
-        sys.stdout.write(tell(results, bases, features, _program(), _warn))
+        sys.stdout.write(tell(results, bases, features, _program(), warn))
     except LullError as error:
-        _warn(f"they cannot be put side by side: {error}")
+        warn(f"they cannot be put side by side: {error}")
 
 
 def _page(results: list[RunResult], output: Path | None) -> None:
@@ -229,9 +244,9 @@ def _page(results: list[RunResult], output: Path | None) -> None:
 
 def _made_page(folders: list[Path], output: Path | None) -> Path | None:
     try:
-        return make_page(folders, output, _warn)
+        return make_page(folders, output, warn)
     except LullError as error:
-        _warn(f"no page was made: {error}")
+        warn(f"no page was made: {error}")
         return None
 
 

@@ -22,7 +22,7 @@ import jinja2
 from pydantic import Field
 
 from lull.errors import LabError, UsageError
-from lull.host.files import write_file
+from lull.host.files import unwritable, write_file
 from lull.host.named import need_folder
 from lull.kernels.record import Kernel, sha256
 from lull.model import Arm, Clock, Record, Sample, Summary
@@ -258,7 +258,11 @@ def need_free(folder: Path) -> None:
     run before it would be taken for this one.
     """
     need_folder(folder)
-    if any(folder.iterdir()):
+    try:
+        taken = any(folder.iterdir())
+    except OSError as error:
+        raise unwritable(folder, _OTHER, error) from error
+    if taken:
         raise UsageError("it is not empty", where=str(folder), hint=_OTHER)
 
 
