@@ -25,7 +25,14 @@ from lull.page.model import (
     Table,
 )
 from lull.page.noise import times
-from lull.page.phrases import clean, interval, sentence, tone, verdict
+from lull.page.phrases import (
+    clean,
+    interval,
+    of_undecided,
+    sentence,
+    tone,
+    verdict,
+)
 from lull.report.answer import Answer, Block, Coverage, HeadlineAnswer, OnClock, answer
 from lull.report.answer_text import render as render_answer
 from lull.report.compare import Run
@@ -130,13 +137,13 @@ def _lead(found: Answer) -> str:
     checked = sum(v.checked for b in found.blocks for v in b.verdicts)
     broken = sum(len(v.broken) for b in found.blocks for v in b.verdicts)
     unkept = sum(len(v.unkept) for b in found.blocks for v in b.verdicts)
+    undecided = of_undecided(sum(v.undecided for b in found.blocks for v in b.verdicts))
     parts = []
     if unkept:
         parts.append(f"{unkept} of {checked} promises not kept, as known.")
     elif checked and not broken:
-        parts.append(
-            f"All {checked} promises hold." if checked > 1 else "The promise holds."
-        )
+        held = f"All {checked} promises hold" if checked > 1 else "The promise holds"
+        parts.append(f"{held}{undecided}.")
     for machine in found.machines[:1]:
         parts.append(
             f"One Linux {machine.kernel} on {machine.cpus} CPUs, as it is (stock)"

@@ -13,6 +13,7 @@ from lull.ask.presence import as_on
 from lull.errors import LabError
 from lull.host.files import repo_root
 from lull.model import Arm, Clock, Feature, StepShare
+from lull.page.build import Extras, page
 from lull.page.figures import (
     committed,
     ends,
@@ -26,6 +27,7 @@ from lull.page.notes import notes_of
 from lull.page.origin import Figures, Origin
 from lull.page.readme import refresh
 from lull.report.compare import Run
+from lull.report.summary import NOT_SHOWN
 from tests import synthetic
 from tests.page import runs
 
@@ -93,6 +95,24 @@ def test_where_nothing_is_promised_nothing_is_said_of_it(
     refresh([runs.folder(tmp_path / "insn", run)], root)
     text = (root / "features/walk/README.md").read_text("utf-8")
     assert "no difference is shown." in text and "promises" not in text
+
+
+def test_a_control_that_holds_since_nothing_is_shown_is_counted_and_said(
+    root: Path, tmp_path: Path
+) -> None:
+    """In the feature's README, on the front page and on the HTML page."""
+    made = ran()
+    one, *others = made.summary.expectations
+    outside = one.model_copy(update={"text": f"{one.text}{NOT_SHOWN}", "ok": True})
+    update = {"expectations": (outside, *others)}
+    summary = made.summary.model_copy(update=update)
+    run = Run(made.name, summary, made.samples, made.env)
+    folder = runs.folder(tmp_path / "insn", run)
+    refresh([folder], root)
+    said = "hold, one of them A/A out of bounds with no difference shown."
+    for place in (root / "features/walk/README.md", root / "README.md"):
+        assert f"promises {said}" in place.read_text("utf-8").replace("on insn ", "")
+    assert f"All 2 promises {said}" in page([run], [synthetic.feature()], Extras()).lead
 
 
 def on(base: str) -> Run:
