@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from lull.command_group import DryRun
 from lull.deb import build as builder
 from lull.deb.flavour import Flavour
 from lull.deb.folder import put
@@ -46,9 +47,7 @@ def deb_command(
     tools: Annotated[
         bool, typer.Option("--tools", help="Only lull-tools, in seconds.")
     ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the commands, do nothing.")
-    ] = False,
+    dry_run: DryRun = False,
 ) -> None:
     """Build Debian packages: kernel, headers, lull-tools.
 

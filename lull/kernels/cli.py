@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from lull.command_group import command_group
+from lull.command_group import DryRun, command_group
 from lull.deb.cli import deb_command
 from lull.errors import UsageError
 from lull.host.progress import open_progress
@@ -53,9 +53,7 @@ def build_command(
             help="Untouched (stock), with Lull, with checks. [default: stock, lull]"
         ),
     ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the commands, do nothing.")
-    ] = False,
+    dry_run: DryRun = False,
     verify_: Annotated[
         bool, typer.Option("--verify", help="Build twice and compare, once a key.")
     ] = False,

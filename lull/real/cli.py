@@ -14,6 +14,14 @@ from lull.ask.catalog import check_clock
 from lull.ask.job import STOCK
 from lull.ask.presence import need_on, why_absent
 from lull.ask.requests import seeds_from
+from lull.command_group import (
+    FirstSeed,
+    Modes,
+    RunFolder,
+    Seeds,
+    Tables,
+    Workloads,
+)
 from lull.errors import UsageError
 from lull.host.files import shown_path
 from lull.host.progress import open_progress
@@ -65,17 +73,10 @@ def measure_command(
     quick: Annotated[
         bool, typer.Option("--quick", help="One boot, and fewer cases.")
     ] = False,
-    mode: Annotated[
-        list[str] | None, typer.Option(help="Only these, and stock. May repeat.")
-    ] = None,
-    workload: Annotated[
-        list[str] | None, typer.Option(help="Only these. May repeat.")
-    ] = None,
-    seeds: Annotated[
-        int | None,
-        typer.Option(min=1, max=9999, help="How many boots; else by clock."),
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 1,
+    mode: Modes = None,
+    workload: Workloads = None,
+    seeds: Seeds = None,
+    seed: FirstSeed = 1,
     debian: Annotated[
         bool,
         typer.Option("--debian", help="Debian's own kernel; modes without Lull."),
@@ -87,12 +88,8 @@ def measure_command(
     json_file: Annotated[
         bool, typer.Option("--json", help="The summary, to standard output.")
     ] = False,
-    table: Annotated[
-        bool, typer.Option("--table", help="Print the whole tables, too.")
-    ] = False,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Folder of the run, empty.")
-    ] = None,
+    table: Tables = False,
+    output: RunFolder = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the boots, do nothing.")
     ] = False,
@@ -153,9 +150,7 @@ def stress_command(
     seconds: Annotated[
         int, typer.Option(min=1, help="How long a stressor has, of the guest's time.")
     ] = 20,
-    mode: Annotated[
-        list[str] | None, typer.Option(help="Only these, and stock. May repeat.")
-    ] = None,
+    mode: Modes = None,
     output: Annotated[
         Path, typer.Option("-o", "--output", help="For consoles and the table.")
     ] = Path("runs/stress"),

@@ -15,7 +15,16 @@ import typer
 from lull.ask.catalog import check_clock
 from lull.ask.plan import Request, describe
 from lull.ask.requests import Asked, requests_of
-from lull.command_group import warn
+from lull.command_group import (
+    DryRun,
+    FirstSeed,
+    Modes,
+    RunFolder,
+    Seeds,
+    Tables,
+    Workloads,
+    warn,
+)
 from lull.errors import CannotRun, ExpectationMissed, LullError, UsageError
 from lull.host.files import shown_path
 from lull.host.named import STANDARD
@@ -60,17 +69,10 @@ def run_command(
     ktap_file: Annotated[
         Path | None, typer.Option("--ktap", help="Promises as KTAP to FILE; - too.")
     ] = None,
-    mode: Annotated[
-        list[str] | None, typer.Option(help="Only these, and stock. May repeat.")
-    ] = None,
-    workload: Annotated[
-        list[str] | None, typer.Option(help="Only these. May repeat.")
-    ] = None,
-    seeds: Annotated[
-        int | None,
-        typer.Option(min=1, max=9999, help="How many boots; else by clock."),
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 1,
+    mode: Modes = None,
+    workload: Workloads = None,
+    seeds: Seeds = None,
+    seed: FirstSeed = 1,
     control: Annotated[
         bool | None,
         typer.Option(
@@ -82,15 +84,9 @@ def run_command(
         bool,
         typer.Option("--ablate", help="What each step of the mode lull brings."),
     ] = False,
-    table: Annotated[
-        bool, typer.Option("--table", help="Print the whole tables, too.")
-    ] = False,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Folder of the run, empty.")
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the commands, do nothing.")
-    ] = False,
+    table: Tables = False,
+    output: RunFolder = None,
+    dry_run: DryRun = False,
 ) -> None:
     """Build what is missing, boot, measure, print the answer."""
     refuse_real(features or ())
