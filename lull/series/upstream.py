@@ -37,6 +37,8 @@ from lull.series.stages import FullPatch, Read
 
 #: A word of the frame, of its modes or of a feature's own.
 _OURS = re.compile(r'.*(?:lull|LULL|Lull|\b[Ss]tock\b|the mode "|modes? other than).*')
+#: What a feature has for tests and comparison, by names that one of its files may use.
+_OF_THE_LAB = r"\b{}_(?:debug|steps)_"
 
 
 @dataclass(frozen=True)
@@ -226,7 +228,7 @@ def _tree(room: Room, count: int, read: Read, used: set[object]) -> dict[str, Ch
         if path.endswith(".c"):
             text = definitions.needed(text, base, path)
         texts[path] = text
-        if left := _left(base, text):
+        if left := _left(room.name, base, text):
             raise LabError(
                 f"Lull is left in {path}: {left!r}",
                 where=room.where,
@@ -272,8 +274,11 @@ def _once(room: Room, text: str, edit: Edit) -> str:
     return text.replace(edit.old, edit.new)
 
 
-def _left(base: str, text: str) -> str:
+def _left(feature: str, base: str, text: str) -> str:
     """A line that the base has not and that speaks of Lull."""
+    own = re.compile(_OF_THE_LAB.format(feature))
     lines = set(base.split("\n"))
     found = (line for line in text.split("\n") if line not in lines)
-    return next((line.strip() for line in found if _OURS.match(line)), "")
+    return next(
+        (line.strip() for line in found if _OURS.match(line) or own.search(line)), ""
+    )

@@ -386,6 +386,7 @@ def test_it_is_of_one_feature(root: Path) -> None:
             "Lull is left in kernel/freezer.c: 'lull_comp",
         ),
         ('drop = ["lull_freeze_count"]', "", "Lull is left"),
+        ('"freezer_wait"', '"freeze_debug_wait"', r"Lull is left in .*freeze_debug_w"),
         (
             'rename = { lull_freeze_wait = "freezer_wait" }',
             "",
