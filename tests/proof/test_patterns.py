@@ -12,6 +12,7 @@ import pytest
 from lull.model import Check
 from lull.proof.faults import Result, judge
 from lull.proof.trial import trials
+from lull.vm.console import scan
 
 TRIALS = {trial.id: trial for trial in trials()}
 
@@ -400,3 +401,41 @@ def test_few_take_any_text() -> None:
         if not pattern
     }
     assert found == ANY_TEXT
+
+
+def race(head: str, access: str, size: int = 4) -> bytes:
+    """A report of KCSAN as the console has it (6.12, 30 November 2026)."""
+    return f"""\
+[   23.312341] BUG: KCSAN: data-race in {head}
+[   23.313062] 
+[   23.313276] race at unknown origin, with {access} to 0xffff88800355ce2c of \
+{size} bytes by task 1 on cpu 0:
+[   23.313652]  {head}
+[   23.313837]  visit_group+0xc2/0x240
+[   23.316384] 
+[   23.316465] value changed: 0x0040004c -> 0x0040804c
+""".encode()
+
+
+@pytest.mark.parametrize(
+    ("report", "counts"),
+    [
+        (race("freeze_task+0x87/0x110", "read"), False),
+        (race("freezing_slow_path+0x1a/0x90", "read"), False),
+        (race("freezing_slow_path+0x5a/0x90", "read", 1), False),
+        (race("do_task_dead / freeze_task", "read"), False),
+        (race("freezing_slow_path / begin_new_exec", "read"), False),
+        (race("freeze_task+0x87/0x110", "write"), True),
+        (race("freeze_task+0x87/0x110", "read", 8), True),
+        (race("freeze_task / lull_freeze_pass", "read"), True),
+        (race("lull_freeze_pass / freeze_task", "read"), True),
+        (race("freeze_task / visit_group+0x3/0x9", "read"), True),
+        (race("visit_group+0xc2/0x240", "read"), True),
+        (race("do_task_dead / visit_group", "read"), True),
+    ],
+)
+def test_of_races_of_a_freeze_only_the_kernels_own_do_not_count(
+    report: bytes, counts: bool
+) -> None:
+    assert bool(scan(report, TRIALS["freeze: races"].allow)) is counts
+    assert scan(report)
