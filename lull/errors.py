@@ -82,8 +82,8 @@ class HostFailed(LostVM):
 
 
 class Late(HostFailed):
-    """The guest came up without a part of its machine, which a busy host had ready
-    too late: the port that results leave by, or a CPU."""
+    """A busy host had a part of the machine ready too late: the port that results
+    leave by, or a CPU of the guest; or for a minute QEMU's thread of the CPUs."""
 
 
 class Killed(HostFailed):

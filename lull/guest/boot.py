@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,9 +24,16 @@ from lull.vm.command import (
     qemu_command,
 )
 from lull.vm.console import scan
-from lull.vm.machine import RESULTS, require_memory, require_qemu, wiring_in
+from lull.vm.machine import (
+    RESULTS,
+    require_memory,
+    require_qemu,
+    scratch_room,
+    wiring_in,
+)
 from lull.vm.outcome import Ending, failure, message
 from lull.vm.timeouts import host_factor
+from lull.vm.turns import require_turns
 
 MEMORY_MB = 1024
 LIMIT_S = 600.0  #: for all of a start, on the machine that README's times are of
@@ -79,10 +85,10 @@ def boot(
     require_qemu()
     require_memory(start.memory_mb + OVERHEAD_MB)
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="lull-guest-") as name:
-        scratch = Path(name)
+    with scratch_room() as scratch:
         job_disk = _job_disk(scratch, job, files or {})
-        wiring = replace(wiring_in(folder, scratch), initramfs=start.initrd)
+        wiring = wiring_in(folder, scratch, start.clock)
+        wiring = replace(wiring, initramfs=start.initrd)
         command = guest_command(start, wiring, job_disk)
         return said(live(command, wiring, folder, limit_s), folder)
 
@@ -97,6 +103,7 @@ def live(command: list[str], wiring: Wiring, folder: Path, limit_s: float) -> by
     error = failure(ending, scan(ending.console), folder)
     if error is not None:
         raise error
+    require_turns(wiring.turns, folder)
     return ending.results
 
 

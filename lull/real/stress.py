@@ -292,9 +292,9 @@ def _boot(
 ) -> Mode:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="lull-stress-") as scratch:
-        wiring = wiring_in(folder, Path(scratch))
-        wiring.initramfs.write_bytes(initramfs)
         spec = machine(kernel.bzimage, kernel.base, memory_mb)
+        wiring = wiring_in(folder, Path(scratch), spec.clock)
+        wiring.initramfs.write_bytes(initramfs)
         name = folder.name
         try:
             results = live(qemu_command(spec, wiring), wiring, folder, limit_s)

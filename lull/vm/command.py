@@ -7,9 +7,13 @@ What makes the ``insn`` clock deterministic is all in this file:
   idle guest's clock jumps to its next timer;
 - ``-rtc base=...,clock=vm``: the date comes from the seed, not from the host;
 - a CPU model without RDRAND, and ``-seed``: no randomness of the host;
+- ``turns.c``, loaded into QEMU: what sets an idle guest's clock forward does so
+  when all instructions up to there are counted;
 - files, not sockets, behind the console and the results, and no ioeventfd:
   the guest spins until the host took its output, and only a write done in
-  the vCPU's own thread takes the same number of spins each time.
+  the vCPU's own thread takes the same number of spins each time;
+- no timer of the host's time in QEMU (an ``id`` of a port, which makes it report
+  changes, or a resumed guest would have some): the CPUs' slices end at these, too.
 """
 
 from __future__ import annotations
@@ -102,6 +106,7 @@ class Wiring:
     results: Path  #: what is written to the port lull.results
     qmp: Path  #: a unix socket on which the lab listens and QEMU connects
     standby: StandbyWiring | None = None
+    turns: Path | None = None  #: ``turns.c`` as it is loaded, on the clock insn
 
 
 @dataclass(frozen=True)
@@ -119,6 +124,7 @@ PLACEHOLDERS = Wiring(
     console=Path("CONSOLE"),
     results=Path("RESULTS"),
     qmp=Path("QMP"),
+    turns=Path("TURNS"),
 )
 
 
@@ -142,6 +148,8 @@ def _clock_options(spec: MachineSpec) -> list[str]:
             *("-rtc", f"{base},clock=vm"),
             *("-cpu", "qemu64"),
             *("-seed", "1"),
+            # By its name the thread of the CPUs is found.
+            *("-name", "debug-threads=on"),
         ]
     if spec.accel == "kvm":
         return ["-accel", "kvm", "-rtc", base, "-cpu", "host"]
@@ -160,6 +168,7 @@ def _clock_options(spec: MachineSpec) -> list[str]:
 def qemu_command(spec: MachineSpec, wiring: Wiring) -> list[str]:
     """The words that start QEMU; no shell has to see them."""
     return [
+        *_loaded(spec, wiring),
         QEMU,
         *("-nodefaults", "-no-user-config", "-no-reboot"),
         *("-display", "none"),
@@ -184,6 +193,12 @@ def qemu_command(spec: MachineSpec, wiring: Wiring) -> list[str]:
         *(_standby_options(spec, wiring.standby) if wiring.standby else ()),
         *("-qmp", f"unix:{_escape(wiring.qmp)},server=off"),
     ]
+
+
+def _loaded(spec: MachineSpec, wiring: Wiring) -> list[str]:
+    if spec.clock is not Clock.INSN or wiring.turns is None:
+        return []
+    return ["env", f"LD_PRELOAD={wiring.turns}"]
 
 
 def _standby_options(spec: MachineSpec, wiring: StandbyWiring) -> list[str]:

@@ -25,6 +25,7 @@ from qemu.qmp import EventListener, ExecuteError, Message, QMPClient, QMPError
 from lull.errors import CannotRun, LabError, Late, NoMemory
 from lull.host.process import kill_apart, start_apart
 from lull.host.resources import available_mb, total_mb
+from lull.model import Clock
 from lull.vm.command import (
     OVERHEAD_MB,
     QEMU,
@@ -41,6 +42,7 @@ from lull.vm.served import ServedClock, threads_of
 from lull.vm.standby import Standby, hand_over
 from lull.vm.timeouts import TimeoutPolicy, Watchdog, watchdog_here
 from lull.vm.tsc import told_rate
+from lull.vm.turns import put_turns, require_turns
 
 RESULTS = "results.raw"  #: what the probe has written, in a boot's folder
 
@@ -94,7 +96,7 @@ async def run(
     folder.mkdir(parents=True, exist_ok=True)
     watchdog = watchdog_here(policy, boot_s=standby.boot_s if standby else None)
     with scratch_room() as scratch:
-        wiring = wiring_in(folder, scratch)
+        wiring = wiring_in(folder, scratch, spec.clock)
         files = initramfs(probe, job, extra)
         beside = None
         if standby is None:
@@ -116,9 +118,10 @@ async def run(
             boot.before = standby.console.read_bytes()
         ending = await boot.run()
         seconds = time.monotonic() - started
-    error = failure(ending, scan(ending.console, allow), folder)
-    if error is not None:
-        raise error
+        error = failure(ending, scan(ending.console, allow), folder)
+        if error is not None:
+            raise error
+        require_turns(wiring.turns, folder)
     return Outcome(
         results=ending.results,
         console=ending.console,
@@ -130,13 +133,17 @@ async def run(
     )
 
 
-def wiring_in(folder: Path, scratch: Path) -> Wiring:
-    """What stays of a boot is in ``folder``, and what goes with it in ``scratch``."""
+def wiring_in(folder: Path, scratch: Path, clock: Clock) -> Wiring:
+    """What stays of a boot is in ``folder``, and what goes with it in ``scratch``.
+
+    Raises as ``put_turns`` on the clock insn.
+    """
     return Wiring(
         initramfs=scratch / "initramfs",
         console=folder / "console.log",
         results=folder / RESULTS,
         qmp=scratch / "qmp",
+        turns=put_turns(scratch) if clock is Clock.INSN else None,
     )
 
 
@@ -177,9 +184,11 @@ def require_memory(need_mb: int) -> None:
 
 @contextmanager
 def scratch_room() -> Iterator[Path]:
-    """A temporary directory whose path is short enough for a unix socket."""
+    """A temporary directory whose path is short enough for a unix socket, and one
+    word of LD_PRELOAD, which spaces and colons separate."""
     room = os.fsencode(Path(tempfile.gettempdir()) / "lull-vm-xxxxxxxx" / "qmp")
-    near = "/tmp" if len(room) > _SOCKET_PATH_MAX else None
+    unfit = len(room) > _SOCKET_PATH_MAX or re.search(rb"[\s:]", room)
+    near = "/tmp" if unfit else None
     with tempfile.TemporaryDirectory(prefix="lull-vm-", dir=near) as name:
         yield Path(name)
 

@@ -80,7 +80,7 @@ async def stand_by(
         pipe = scratch / "handover"
         wait_at(pipe)
         wiring = replace(
-            wiring_in(folder, scratch),
+            wiring_in(folder, scratch, spec.clock),
             initramfs=standby.initramfs,
             console=standby.console,
             standby=StandbyWiring(standby.memory, pipe, resumed=False),

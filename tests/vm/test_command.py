@@ -38,6 +38,15 @@ def test_insn_counts_instructions_from_a_fixed_date() -> None:
     assert option(command, "-nic") == "none"
 
 
+def test_turns_are_taken_on_insn_alone() -> None:
+    wiring = replace(WIRING, turns=Path("/t/turns.so"))
+    command = qemu_command(INSN, wiring)
+    assert command[:3] == ["env", "LD_PRELOAD=/t/turns.so", "qemu-system-x86_64"]
+    assert command[3:] == qemu_command(INSN, WIRING)[1:]
+    assert option(command, "-name") == "debug-threads=on"
+    assert qemu_command(WALL, wiring) == qemu_command(WALL, WIRING)
+
+
 def test_a_seed_moves_the_date_and_nothing_else() -> None:
     one = qemu_command(INSN, WIRING)
     other = qemu_command(replace(INSN, seed=61), WIRING)

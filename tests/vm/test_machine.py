@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -32,7 +33,7 @@ from lull.model import Arm, Clock
 from lull.vm import machine
 from lull.vm.command import MachineSpec
 from lull.vm.machine import Listener, require_memory, run
-from lull.vm.outcome import Outcome
+from lull.vm.outcome import Ending, Outcome
 from lull.vm.timeouts import TimeoutPolicy
 from tests.vm.conftest import bzimage
 from tests.waiting import ended
@@ -351,6 +352,42 @@ def test_insn_follows_the_seed_and_not_the_load_of_the_host(boot: Boot) -> None:
     # Of the next second's date 6.1 makes the same times, to the instruction.
     other = boot("forks", clock=Clock.INSN, folder="three", seed=40_000)
     assert first.results != other.results
+
+
+@pytest.mark.vm
+@pytest.mark.proof
+def test_a_qemu_in_which_no_turns_are_taken_is_no_clock(
+    boot: Boot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one that is linked statically, of which ld.so says nothing."""
+    qemu = tmp_path / "bin" / "qemu-system-x86_64"
+    qemu.parent.mkdir()
+    real = shutil.which(qemu.name)
+    qemu.write_text(f'#!/bin/sh\nexec env -u LD_PRELOAD {real} "$@"\n')
+    qemu.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{qemu.parent}:{os.environ['PATH']}")
+    with pytest.raises(CannotRun, match="threads were not found"):
+        boot("quote", clock=Clock.INSN)
+
+
+@pytest.mark.parametrize("clock", list(Clock))
+def test_a_boot_without_turns_is_refused_on_insn_alone(
+    clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = Ending(b'{"t":"done"}\n', b"", b"", 0, None, False, "", ())
+
+    async def live(self: object) -> Ending:
+        return done
+
+    monkeypatch.setattr("lull.vm.machine.require_qemu", lambda: None)
+    monkeypatch.setattr("lull.vm.machine.Life.run", live)
+    spec = MachineSpec(Path("bzImage"), clock, memory_mb=64)
+    booted = run(spec, probe=b"", job="", folder=tmp_path)
+    if clock is Clock.INSN:
+        with pytest.raises(CannotRun, match="threads were not found"):
+            run_alone(booted)
+    else:
+        assert run_alone(booted).results == done.results
 
 
 def test_a_report_is_seen_where_a_look_comes_in_the_middle_of_its_line(
