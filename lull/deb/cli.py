@@ -31,9 +31,14 @@ from lull.kernels.source import cached
 
 def deb_command(
     flavour: Annotated[
-        Flavour, typer.Option(help="Whose configuration: Debian's name.")
-    ] = Flavour.CLOUD,
-    base: Annotated[str, typer.Option(help="Which kernel.")] = DEFAULT_BASE,
+        Flavour | None,
+        typer.Option(
+            help=f"Whose configuration: Debian's name. [default: {Flavour.CLOUD}]"
+        ),
+    ] = None,
+    base: Annotated[
+        str | None, typer.Option(help=f"Which kernel. [default: {DEFAULT_BASE}]")
+    ] = None,
     output: Annotated[
         Path, typer.Option("-o", "--output", help="The folder of the packages.")
     ] = Path("packages"),
@@ -56,11 +61,14 @@ def deb_command(
     without SMC sockets, which exclude the feature thaw. All features start as
     stock.
     """
-    record = load_base(base)
-    if tools and (jobs is not None or refresh):
+    if tools and (flavour or base or jobs is not None or refresh):
         raise UsageError(
-            "--tools compiles no kernel", hint="leave -j and --refresh out"
+            "--tools compiles no kernel",
+            hint="leave --flavour, --base, -j and --refresh out",
         )
+    flavour = flavour or Flavour.CLOUD
+    base = base or DEFAULT_BASE
+    record = load_base(base)
     if dry_run:
         lines = [f"# {PACKAGE}: the probe, settings and a unit, by dpkg-deb"]
         if not tools:

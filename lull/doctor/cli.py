@@ -70,15 +70,14 @@ def doctor_command(
         bool, typer.Option("--yes", help="Do not ask before measuring.")
     ] = False,
     deadline: Annotated[
-        int,
+        int | None,
         typer.Option(
             metavar="S",
             min=1,
             max=3600,
-            show_default=False,
             help=f"Seconds for each step, here; {DEADLINE_S} without it.",
         ),
-    ] = DEADLINE_S,
+    ] = None,
 ) -> None:
     """Say what is slow on a machine, and what would change it.
 
@@ -86,7 +85,8 @@ def doctor_command(
     resume, freeze, thaw and sync, medians of what is in the log.
     """
     if collector is not None:
-        if json_file or textfile_ or from_ or on or measure or budget or yes:
+        others = (json_file, textfile_, from_, on, measure, budget, yes, deadline)
+        if any(others):
             raise UsageError("--collector goes alone", hint="leave the others away")
         program = build_collector(repo_root()).read_bytes()
         save_output(collector, program, _MAY_WRITE, 0o755)
@@ -98,6 +98,8 @@ def doctor_command(
         raise UsageError("--yes is for --measure", hint="leave it out")
     if from_ is not None and on is not None:
         raise UsageError("--from and --on are two machines", hint="choose one")
+    if deadline is not None and (from_ is not None or on is not None):
+        raise UsageError("--deadline is for this machine", hint="leave it out")
     limits = [read_budget(words) for words in budget or ()]
     measures = read_measure_names(measure or ())
     if measures and from_ is not None:
@@ -113,7 +115,7 @@ def doctor_command(
     elif on is not None:
         files = collect_there(repo_root(), on, measures)
     else:
-        files = collect_here(repo_root(), deadline, measures)
+        files = collect_here(repo_root(), deadline or DEADLINE_S, measures)
     report = judge(read_bundle(files, str(from_ or "")), limits)
     if json_file == STANDARD:
         sys.stdout.write(to_json(report))

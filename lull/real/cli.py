@@ -68,7 +68,9 @@ def measure_command(
     names: Annotated[
         list[str] | None, typer.Argument(help="Scenarios. [default: all]")
     ] = None,
-    base: Annotated[str, typer.Option(help="Which kernel.")] = DEFAULT_BASE,
+    base: Annotated[
+        str | None, typer.Option(help=f"Which kernel. [default: {DEFAULT_BASE}]")
+    ] = None,
     clock: Annotated[str, typer.Option(help="insn or wall.")] = Clock.WALL.value,
     quick: Annotated[
         bool, typer.Option("--quick", help="One boot, and fewer cases.")
@@ -98,11 +100,13 @@ def measure_command(
 
     The first time a kernel is built for it, which takes hours.
     """
-    if debian and packages is not None:
-        raise UsageError(
-            "--debian takes no --packages",
-            hint="leave --debian out: it is Debian's own kernel, without Lull",
-        )
+    for option, given in (("--packages", packages), ("--base", base)):
+        if debian and given is not None:
+            raise UsageError(
+                f"--debian takes no {option}",
+                hint="leave --debian out: it is Debian's own kernel, without Lull",
+            )
+    base = base or DEFAULT_BASE
     chosen = tuple(only(one, workload) for one in select(names or ()))
     record = load_base(base)
     others = [one.feature for one in scenarios()]

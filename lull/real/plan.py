@@ -171,7 +171,8 @@ def describe(request: Request) -> list[str]:
 def repeat_command(request: Request) -> list[str]:
     """The command line that asks for the same run again."""
     words = ["lull", "guest", "measure", *(one.name for one in request.scenarios)]
-    words += ["--base", request.base, "--clock", request.clock]
+    words += [] if request.bare else ["--base", request.base]
+    words += ["--clock", request.clock]
     words += ["--quick"] if request.quick else []
     words += ["--seed", str(request.seeds[0]), "--seeds", str(len(request.seeds))]
     for option, names in (("--mode", request.modes), ("--workload", request.workloads)):

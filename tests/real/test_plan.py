@@ -106,7 +106,7 @@ def test_on_insn_a_boot_has_each_mode_once(tmp_path: Path) -> None:
 
 
 def test_without_lull_there_are_its_bare_modes(tmp_path: Path) -> None:
-    planned = plan(request_of(tmp_path, bare=True))
+    planned = plan(request_of(tmp_path / "bare", bare=True))
     orders = [case.order for item in planned for case in item.job.cases]
     assert {mode for order in orders for mode in order} == {"stock", "quick"}
 
@@ -205,3 +205,7 @@ def test_the_command_repeats_the_run(tmp_path: Path) -> None:
         "lull guest measure walk --base 6.12 --clock wall --seed 3 --seeds 2"
         " --mode stock --mode lull"
     )
+    # A Debian's own kernel is of no base, and --base is refused beside it.
+    words = asked.repeat_command(request_of(tmp_path / "bare", bare=True))
+    assert "--base" not in words
+    assert words[-1] == "--debian"
