@@ -50,15 +50,15 @@ async def boot_again(
         try:
             return await start()
         except GuestPanic as error:
-            failed += 1
+            failed, until = failed + 1, None
             if not parallel or failed == TRIES or "Oops: int3" not in error.what:
                 raise
             why = "QEMU ran into an instruction that was being patched"
         except Late:
-            failed += 1
+            failed, until = failed + 1, None
             if failed == TRIES:
                 raise
-            why = "the guest's devices were late"
+            why = "the guest's devices, or QEMU, were late"
         except NoMemory as error:
             until = until or time.monotonic() + MEMORY_S
             if time.monotonic() > until:

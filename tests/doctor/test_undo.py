@@ -99,17 +99,23 @@ def test_two_hundred_kills_at_random_moments(
     collect(collector, root, tmp_path / "whole", *FREEZER, "--times", "300")
     whole = time.monotonic() - begin
     when = random.Random(18)
-    for n in range(200):
+    met = 0
+    # On a host whose load changes the moments may all be before, or after.
+    for n in range(1000):
         child = subprocess.Popen(
             words(collector, root, tmp_path / str(n), *FREEZER, "--times", "300"),
             stderr=subprocess.DEVNULL,
         )
         time.sleep(when.uniform(0, whole))
+        met += (root / NOTE).exists()
         child.send_signal(signal.SIGKILL)
         child.wait()
         all_gone(root)
         assert knobs(root) == BACK, n
         assert not (root / NOTE).exists(), n
+        if n >= 199 and met >= 20:
+            return
+    pytest.skip(f"only {met} were killed with something to put back")
 
 
 class Halfway:

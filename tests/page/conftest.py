@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 HINT = "no browser: scripts/setup --tests (make test does it)"
+PATIENCE_MS = 300_000  #: beside builds and guests
 
 
 @dataclass
@@ -42,7 +43,9 @@ def browser() -> Iterator[Any]:
     words = ["--disable-dev-shm-usage"]
     words += ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as started:
-        found = started.chromium.launch(executable_path=chromium, args=words)
+        found = started.chromium.launch(
+            executable_path=chromium, args=words, timeout=PATIENCE_MS
+        )
         yield found
         found.close()
 
@@ -55,6 +58,7 @@ def opened(browser: Any) -> Open:
     def start(file: Path, width: int = 1280, **more: object) -> Iterator[Watched]:
         size = {"width": width, "height": 900}
         context = browser.new_context(viewport=size, **more)
+        context.set_default_timeout(PATIENCE_MS)
         try:
             watched = Watched(context.new_page())
             watched.page.on(

@@ -20,7 +20,10 @@ EARLIER = 'switch() { features stock; [ "$i" != 2 ] || alive() { dies; }; }\n'
 DIES = """
 dies() {
 	systemctl kill --signal=SIGSEGV "$unit"
-	sleep 1
+	n=0
+	while systemctl is-active -q "$unit" && [ $((n += 1)) -lt 60 ]; do
+		sleep 1
+	done
 	[ "$(systemctl is-active "$unit")" = active ] ||
 		fail "redis-server has died" "$unit"
 }

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from itertools import count
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
@@ -57,6 +59,15 @@ def test_memory_that_somebody_has_for_a_while_is_waited_for(
     starts, start = starter(*[NoMemory("9 MiB are available")] * 5)
     assert asyncio.run(boot_again(start, said.append)) is DONE
     assert len(starts) == 6 and "waiting for memory: 9 MiB" in said[0]
+    # How long is counted from when it lacked this time.
+    clock = SimpleNamespace(monotonic=count(0, 120).__next__)
+    monkeypatch.setattr(again, "time", clock)
+    few = NoMemory("9 MiB are available")
+    starts, start = starter(few, Late("without the port"), few, few)
+    assert asyncio.run(boot_again(start, said.append)) is DONE
+    assert len(starts) == 5
+    monkeypatch.undo()
+    monkeypatch.setattr(again, "LOOK_S", 0.0)
     monkeypatch.setattr(again, "MEMORY_S", -1.0)
     _, start = starter(NoMemory("9 MiB are available"))
     with pytest.raises(NoMemory):

@@ -25,7 +25,7 @@ from lull.errors import (
     NoMemory,
     TimedOut,
 )
-from lull.host.process import run_alone
+from lull.host.process import die_with_parent, run_alone
 from lull.host.resources import available_mb
 from lull.kernels import build as builder
 from lull.kernels.bases import base_words
@@ -328,10 +328,8 @@ def test_an_interrupt_leaves_nothing(
 @contextmanager
 def busy(count: int) -> Iterator[None]:
     """Processes that spin, ended by their own ids."""
-    loops = [
-        subprocess.Popen([sys.executable, "-c", "while True: pass"])
-        for _ in range(count)
-    ]
+    spin = [sys.executable, "-c", "while True: pass"]
+    loops = [subprocess.Popen(spin, preexec_fn=die_with_parent()) for _ in range(count)]
     try:
         yield
     finally:

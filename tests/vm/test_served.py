@@ -12,6 +12,7 @@ from functools import partial
 
 import pytest
 
+from lull.host.process import die_with_parent
 from lull.vm.served import ServedClock, Thread, parse_stat, threads_of
 
 STAT = "77 (a (b) c) R 1 77 77 0 -1 4194304 9 0 0 0 150 50 0 0 20 0 1 0 5 6 7 8"
@@ -63,7 +64,7 @@ def test_of_three_that_share_a_cpu_each_has_its_share() -> None:
     spin = [sys.executable, "-c", "while True: pass"]
     try:
         os.sched_setaffinity(0, {min(here)})
-        crowd = [subprocess.Popen(spin) for _ in range(3)]
+        crowd = [subprocess.Popen(spin, preexec_fn=die_with_parent()) for _ in range(3)]
     finally:
         os.sched_setaffinity(0, here)
     try:

@@ -7,6 +7,7 @@ import json
 import shutil
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -56,15 +57,15 @@ def test_each_has_its_own_files_memory_and_random_numbers(
     said = []
     before = standby.memory.read_bytes()
     for name in ("one", "two"):
-        done = run_alone(
-            run(
-                spec,
-                probe=guest,
-                job="state",
-                folder=tmp_path / name,
-                standby=standby,
-            )
+        resumed = partial(
+            run,
+            spec,
+            probe=guest,
+            job="state",
+            folder=tmp_path / name,
+            standby=standby,
         )
+        done = run_alone(boot_again(resumed, print))
         # The arm debug has no ACPI: it has said its last, and the lab ends it.
         assert done.reason == "host-qmp-quit"
         # All that it has ever said, and its boot once.
@@ -90,16 +91,18 @@ def test_a_state_that_is_cut_off_is_told(
     copy = Standby(tmp_path / "copy")
     shutil.copytree(standby.folder, copy.folder)
     copy.state.write_bytes(copy.state.read_bytes()[:5000])
-    with pytest.raises(LostVM, match=r"(?i)state|load|stream|migration"):
+    with pytest.raises(LostVM) as told:
         run_alone(
             run(spec, probe=guest, job="state", folder=tmp_path / "run", standby=copy)
         )
+    assert type(told.value) is LostVM
+    assert "load of migration failed" in told.value.what
 
 
 @pytest.mark.vm
 @pytest.mark.proof
 def test_a_first_program_that_ends_is_told(spec: MachineSpec, tmp_path: Path) -> None:
-    with pytest.raises(GuestPanic, match="init"):
+    with pytest.raises(GuestPanic, match=r"panic.*No working init found"):
         run_alone(stand_by(spec, program=b"none", folder=tmp_path))
 
 
