@@ -38,6 +38,8 @@ def _alike() -> None:
     read, and programs are read in English."""
     os.umask(0o022)
     os.environ["LC_ALL"] = "C.UTF-8"
+    # For what programs say it comes before that.
+    os.environ.pop("LANGUAGE", None)
 
 
 #: How long a worker that was told to end may take to undo what it has made: a guest's

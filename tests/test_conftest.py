@@ -236,6 +236,7 @@ import os
 def test_it():
     assert os.umask(0o077) == 0o022
     assert os.environ["LC_ALL"] == "C.UTF-8"
+    assert "LANGUAGE" not in os.environ
 """
 
 
@@ -245,7 +246,7 @@ def test_what_a_user_has_set_changes_nothing(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *map(str, words)],
         cwd=ROOT,
-        env={**os.environ, "LC_ALL": "de_DE.UTF-8"},
+        env={**os.environ, "LC_ALL": "de_DE.UTF-8", "LANGUAGE": "de"},
         umask=0o077,
         capture_output=True,
         text=True,

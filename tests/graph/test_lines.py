@@ -57,6 +57,22 @@ def test_a_line_that_is_too_long_is_left_out_and_counted(
     ]
     long = {number for number, line in enumerate(all_, 1) if len(line) > 20}
     assert set(found.too_long) <= long
+    # In a block that is all there is, with an end of a line, each that matters is.
+    if block == 1 << 18 and len(all_) > 1:
+        matter = {
+            n for n in long if b"needle" in all_[n - 1] or all_[n - 1][:1] == b"#"
+        }
+        assert set(found.too_long) == matter
+
+
+def test_one_that_is_too_long_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LONGEST", 20)
+    found = Lines((b"needle",))
+    assert list(found.of([b"a needle\n# " + b"x" * 20 + b"\nno needle\n"])) == [
+        (1, b"a needle"),
+        (3, b"no needle"),
+    ]
+    assert found.too_long == [2]
 
 
 def unpacked(pieces: list[bytes], limit: int = 1 << 30) -> tuple[bytes, list[str]]:

@@ -209,7 +209,26 @@ diff --git a/f b/f|rename from f|--- /dev/null|+++ /dev/null|\x0c
 )
 
 
-@given(pieces)
+WHOLE = ["--- a/f", "+++ b/f", "@@ -1 +1 @@", "-a", "+b"]
+
+
+@st.composite
+def nearly_whole(draw: st.DrawFn) -> list[str]:
+    """A section that changes a line, with a few of its lines gone, or others put in."""
+    lines = list(WHOLE)
+    for _ in range(draw(st.integers(0, 3))):
+        at = draw(st.integers(0, len(lines)))
+        lines[at : at + draw(st.integers(0, 1))] = draw(pieces)[:2]
+    return lines
+
+
+def test_a_whole_section_is_applied() -> None:
+    """Of such the next test makes what it looks at."""
+    after = apply_patch("x", "\n".join(WHOLE), {"f": "a\n"}.get)
+    assert after == {"f": "b\n"}
+
+
+@given(st.one_of(pieces, nearly_whole()))
 def test_anything_is_parsed_or_refused(parts: list[str]) -> None:
     text = "\n".join(parts)
     try:

@@ -183,7 +183,7 @@ def test_an_origin_that_is_none_is_an_error(root: Path, tmp_path: Path) -> None:
     beside = root / "features/walk/results/insn.origin.json"
     assert Origin.model_validate_json(beside.read_bytes()).command.startswith("lull")
     beside.write_text("{}")
-    with pytest.raises(LabError, match="origin"):
+    with pytest.raises(LabError, match="not the origin of a run"):
         refresh((), root)
 
 

@@ -74,7 +74,7 @@ def test_an_unknown_name_is_a_usage_error_with_the_valid_ones() -> None:
     ("needs", "what"),
     [
         ("packages = ", "not TOML"),
-        ('package = ["dog"]', "package"),
+        (f'{NEEDS}package = ["dog"]', "package: Extra"),
         (f'{NEEDS}files = ["gone"]', "gone is not there"),
         ('packages = []\nbare = ["slow"]', "bare: 'slow' is no mode"),
         (FELT.replace("total", "totals"), "felt: no zombies totals"),

@@ -164,4 +164,4 @@ def test_a_file_that_cannot_be_written_says_where_the_run_is(tmp_path: Path) -> 
     words = ["run", "--ktap", str(tmp_path / "file" / "all.ktap")]
     done = CliRunner().invoke(app, words)
     assert isinstance(done.exception, LabError)
-    assert str(tmp_path) in done.exception.hint
+    assert str(tmp_path / "summary.json") in done.exception.hint

@@ -54,7 +54,7 @@ def test_an_empty_folder_will_do(tmp_path: Path) -> None:
         (("freze",), "freeze, thaw"),
         (("freeze", "--base", "5.4"), "6.12"),
         (("freeze", "--for", "debian"), "upstream"),
-        ((), "FEATURE"),
+        ((), "Missing argument"),
     ],
 )
 def test_an_unknown_name_is_a_usage_error(
