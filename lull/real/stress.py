@@ -7,7 +7,6 @@ a boot: a kernel that complains in one says of which it is.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -48,7 +47,13 @@ from lull.runs.boot import machine_spec
 from lull.vm.accel import choose
 from lull.vm.command import MachineSpec, qemu_command
 from lull.vm.cpio import archive, file
-from lull.vm.machine import RESULTS, require_memory, require_qemu, wiring_in
+from lull.vm.machine import (
+    RESULTS,
+    require_memory,
+    require_qemu,
+    scratch_room,
+    wiring_in,
+)
 from lull.vm.outcome import message
 from lull.vm.timeouts import host_factor
 
@@ -291,9 +296,9 @@ def _boot(
     kernel: Kernel, initramfs: bytes, folder: Path, memory_mb: int, limit_s: float
 ) -> Mode:
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="lull-stress-") as scratch:
+    with scratch_room() as scratch:
         spec = machine(kernel.bzimage, kernel.base, memory_mb)
-        wiring = wiring_in(folder, Path(scratch), spec.clock)
+        wiring = wiring_in(folder, scratch, spec.clock)
         wiring.initramfs.write_bytes(initramfs)
         name = folder.name
         try:

@@ -20,7 +20,8 @@ from lull.kernels.bases import load_base
 from lull.model import Arm
 from lull.proof.key import imports, tools
 from lull.proof.stamps import Stamps
-from lull.vm.compile import recipe_key
+from lull.vm import turns
+from lull.vm.compile import Recipe, recipe_key
 from lull.vm.probe_build import probe_recipe
 from tests.kernel_trees import kernel_parts
 
@@ -50,12 +51,17 @@ def asked(names: list[str], base: str) -> list[Path]:
     return sorted([*files, *ROOT.glob("features/devices/trees/*")])
 
 
+def programs() -> dict[str, Recipe]:
+    """What is compiled of our C for a boot that is measured, besides its kernel."""
+    return {"probe": probe_recipe(ROOT), "turns": turns.recipe()}
+
+
 def parts(names: list[str], base: str) -> dict[str, str]:
     """Of all that is in the two kernels: a figure may move with any of it."""
     return {
         **kernel_parts(Arm.LULL, "tests/runs/test_figures.py", base=base),
         **tools(),
-        "probe": recipe_key(ROOT, probe_recipe(ROOT)),
+        **{name: recipe_key(ROOT, made) for name, made in programs().items()},
         "asked": digest(*(path.read_bytes() for path in asked(names, base))),
     }
 

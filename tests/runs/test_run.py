@@ -7,21 +7,20 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 
-from lull.host.process import die_with_parent, run_alone
+from lull.host.process import run_alone
 from lull.kernels.build import build
 from lull.kernels.record import Kernel
 from lull.kernels.verify import verify
 from lull.model import Arm, Case, Clock, Job
 from lull.runs.again import boot_again
 from lull.runs.boot import Boot, boot
+from tests.busy import busy
 from tests.kernel_trees import BASE, OURS, features_of, hooked
 
 pytestmark = [pytest.mark.vm, pytest.mark.proof]
@@ -43,23 +42,6 @@ def lull(*words: str | Path) -> subprocess.CompletedProcess[str]:
 def lull_kernel(base: str) -> Kernel:
     build(base, Arm.STOCK)
     return build(base, Arm.LULL)
-
-
-@contextmanager
-def busy_host() -> Iterator[None]:
-    """As many processes that only spin as there are processors, and one. A worker that
-    is killed takes them with it."""
-    spin = [sys.executable, "-c", "while True: pass"]
-    count = (os.cpu_count() or 1) + 1
-    spinners = [
-        subprocess.Popen(spin, preexec_fn=die_with_parent()) for _ in range(count)
-    ]
-    try:
-        yield
-    finally:
-        for spinner in spinners:
-            spinner.kill()
-            spinner.wait()
 
 
 def booted(kernel: Kernel, job: Job, **more: Any) -> Boot:
@@ -90,10 +72,10 @@ def test_insn_samples_are_the_same_on_a_busy_host(
     lull_kernel: Kernel, tmp_path: Path
 ) -> None:
     quiet = small_boot(lull_kernel, tmp_path / "quiet", seed=5)
-    with busy_host():
-        busy = small_boot(lull_kernel, tmp_path / "busy", seed=5)
+    with busy((os.cpu_count() or 1) + 1):
+        loaded = small_boot(lull_kernel, tmp_path / "busy", seed=5)
     assert len(quiet.stream.samples) == 9
-    assert quiet.outcome.results == busy.outcome.results
+    assert quiet.outcome.results == loaded.outcome.results
     other = small_boot(lull_kernel, tmp_path / "other", seed=6)
     assert quiet.outcome.results != other.outcome.results
 

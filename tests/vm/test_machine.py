@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -25,7 +24,7 @@ from lull.errors import (
     NoMemory,
     TimedOut,
 )
-from lull.host.process import die_with_parent, run_alone
+from lull.host.process import run_alone
 from lull.host.resources import available_mb
 from lull.kernels import build as builder
 from lull.kernels.bases import base_words
@@ -35,6 +34,7 @@ from lull.vm.command import MachineSpec
 from lull.vm.machine import Listener, require_memory, run
 from lull.vm.outcome import Ending, Outcome
 from lull.vm.timeouts import TimeoutPolicy
+from tests.busy import busy
 from tests.vm.conftest import bzimage
 from tests.waiting import ended
 
@@ -325,19 +325,6 @@ def test_an_interrupt_leaves_nothing(
         assert not list(scratch.iterdir())
 
 
-@contextmanager
-def busy(count: int) -> Iterator[None]:
-    """Processes that spin, ended by their own ids."""
-    spin = [sys.executable, "-c", "while True: pass"]
-    loops = [subprocess.Popen(spin, preexec_fn=die_with_parent()) for _ in range(count)]
-    try:
-        yield
-    finally:
-        for loop in loops:
-            loop.kill()
-            loop.wait()
-
-
 @pytest.mark.vm
 @pytest.mark.proof
 def test_insn_follows_the_seed_and_not_the_load_of_the_host(boot: Boot) -> None:
@@ -438,3 +425,14 @@ def test_a_deep_temporary_directory_is_no_obstacle(
     with machine.scratch_room() as scratch:
         assert len(str(scratch / "qmp")) < 108
     assert not scratch.exists()
+
+
+@pytest.mark.parametrize("name", ["of mine", "a:b"])
+def test_the_scratch_directory_is_one_word_of_ld_preload(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    odd = tmp_path / name
+    odd.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(odd))
+    with machine.scratch_room() as scratch:
+        assert not re.search(r"[\s:]", str(scratch))

@@ -4,16 +4,15 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from functools import partial
 
 import pytest
 
-from lull.host.process import die_with_parent
 from lull.vm.served import ServedClock, Thread, parse_stat, threads_of
+from tests.busy import busy
 
 STAT = "77 (a (b) c) R 1 77 77 0 -1 4194304 9 0 0 0 150 50 0 0 20 0 1 0 5 6 7 8"
 
@@ -61,20 +60,15 @@ def test_a_process_that_is_gone_has_no_threads() -> None:
 @pytest.mark.seconds(5)
 def test_of_three_that_share_a_cpu_each_has_its_share() -> None:
     here = os.sched_getaffinity(0)
-    spin = [sys.executable, "-c", "while True: pass"]
-    try:
-        os.sched_setaffinity(0, {min(here)})
-        crowd = [subprocess.Popen(spin, preexec_fn=die_with_parent()) for _ in range(3)]
-    finally:
-        os.sched_setaffinity(0, here)
-    try:
-        clocks = [ServedClock(partial(threads_of, each.pid)) for each in crowd]
+    with ExitStack() as ended:
+        try:
+            os.sched_setaffinity(0, {min(here)})
+            crowd = ended.enter_context(busy(3))
+        finally:
+            os.sched_setaffinity(0, here)
+        clocks = [ServedClock(partial(threads_of, pid)) for pid in crowd]
         since = time.monotonic()
         while (now := time.monotonic() - since) < 3.5:
             served = [clock.at(now) for clock in clocks]
             time.sleep(0.05)
-    finally:
-        for each in crowd:
-            each.kill()
-            each.wait()
     assert sum(served) <= 2.5 * now
