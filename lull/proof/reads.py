@@ -40,6 +40,15 @@ class Reads:
         """Those of them that were written, made or removed since."""
         return [name for name, was in seen.items() if _state(self._above + name) != was]
 
+    def more(self, seen: Mapping[str, State]) -> list[str]:
+        """Files that are there and were read since, and not before. Modules are left
+        out: whoever makes digests of them makes these once for many tests."""
+        return [
+            name
+            for name, was in self._seen.items()
+            if name not in seen and _is_file(was) and not name.endswith(".py")
+        ]
+
     def note(self, path: str) -> None:
         """It is about to be read. The root's own folder is not looked at: results
         of any kind come and go there."""
@@ -74,6 +83,8 @@ def _hook() -> None:
 def _heard(event: str, args: tuple[Any, ...]) -> None:
     if not _watched or event not in _EVENTS:
         return
+    if event == "open" and args[2] & os.O_ACCMODE == os.O_WRONLY:
+        return
     path = args[0]
     # What is named by a number was opened by its name.
     if isinstance(path, str | bytes):
@@ -86,6 +97,10 @@ def _is_meant(name: str) -> bool:
     return not name.startswith((".", "__pycache__")) and not name.endswith(
         ("~", ".o", ".orig", ".rej")
     )
+
+
+def _is_file(state: State) -> bool:
+    return state is not None and bool(state) and isinstance(state[0], int)
 
 
 def _state(path: str) -> State:

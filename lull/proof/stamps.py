@@ -3,7 +3,7 @@
 
 They are not where what they depend on was written while the check ran: it may have
 been done to the old text or to the new one. A test reads that before ``with``, and
-itself: what was read then is looked at again.
+itself: what was read then is looked at again, and a check that reads more has failed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ class Stamps:
     @contextmanager
     def __call__(self, parts: Mapping[str, str]) -> Iterator[bool]:
         """True where it has to be done; remembered when that raises nothing, and
-        all files that ``parts`` are of have stayed as they were."""
+        all files that ``parts`` are of have stayed as they were.
+
+        AssertionError: it has read a file that they are not of."""
         seen = self._reads.so_far()
         name = self._request.node.nodeid
         said: list[tuple[str, Any]] = self._request.node.user_properties
@@ -44,6 +46,9 @@ class Stamps:
         begun = time.monotonic()
         try:
             yield known is None
+            if known is None and (more := self._reads.more(seen)):
+                text = "it was read, and is not in what this is remembered under"
+                raise AssertionError(f"{name}: {more[0]}: {text}")
         except BaseException:
             store.forget(name, parts)
             raise

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,21 @@ def test_files_and_folders_that_are_read_are_heard_until_the_end(root: Path) -> 
     os.listdir(root / "hooks")
     (root / "hooks/0003.patch").write_text("")
     assert reads.so_far() == before
+
+
+def test_what_was_read_later_and_is_a_file_is_told_apart(root: Path) -> None:
+    with watching(root) as reads:
+        (root / "one.c").read_text()
+        seen = reads.so_far()
+        read(root)
+        (root / "module.py").write_text("")
+        (root / "module.py").read_text()
+        (root / "new.c").write_text("")
+        (root / "none.c").exists()
+        with suppress(FileNotFoundError):
+            (root / "none.c").read_text()
+        assert reads.more(seen) == ["hooks/0001.patch", "hooks/0002.patch"]
+        assert "new.c" not in reads.so_far()
 
 
 def test_relative_names_and_bytes_are_the_same_file(

@@ -20,14 +20,17 @@ STAMPED = """
     from pathlib import Path
     from lull.host.files import digest
 
-    ROOT = Path(__file__).parent / "root"
+    HERE = Path(__file__).parent
+    ROOT, EDIT, READ = HERE / "root", HERE / "edit", HERE / "read"
 
     def test_it(stamp):
         parts = {"files": digest((ROOT / "walk.c").read_text())}
         with stamp(parts) as new:
-            if new and (ROOT / "edit").exists():
-                name, text = (ROOT / "edit").read_text().split()
+            if new and EDIT.exists():
+                name, text = EDIT.read_text().split()
                 (ROOT / name).write_text(text)
+            if new and READ.exists():
+                (ROOT / READ.read_text()).read_bytes()
 """
 
 
@@ -52,11 +55,12 @@ def test_what_was_edited_while_it_was_checked_is_not_remembered(
     run: Run, root: Path
 ) -> None:
     """The pass may be the new text's, and the old one is put back."""
-    (root / "edit").write_text("walk.c another")
+    edit = root.parent / "edit"
+    edit.write_text("walk.c another")
     done = stamped(run)
     assert (root / "walk.c").read_text() == "another"
     done.stdout.fnmatch_lines(["*::test_it: not remembered: walk.c changed meanwhile"])
-    (root / "edit").unlink()
+    edit.unlink()
     (root / "walk.c").write_text("old")
     stamped(run).stdout.fnmatch_lines(["0 of 1 verdicts remembered*"])
     again = stamped(run)
@@ -65,10 +69,29 @@ def test_what_was_edited_while_it_was_checked_is_not_remembered(
 
 
 def test_an_edit_of_something_else_forgets_nothing(run: Run, root: Path) -> None:
-    (root / "edit").write_text("other.c another")
+    (root.parent / "edit").write_text("other.c another")
     stamped(run).stdout.no_fnmatch_line("*not remembered*")
     assert (root / "other.c").read_text() == "another"
     stamped(run).stdout.fnmatch_lines(["1 of 1 verdicts remembered*"])
+
+
+@pytest.mark.parametrize(
+    ("name", "fails"), [("other.c", True), ("walk.c", False), ("module.py", False)]
+)
+def test_who_reads_more_than_it_is_remembered_under_has_failed(
+    name: str, fails: bool, run: Run, root: Path
+) -> None:
+    """A module's digest is made once for many tests, so that these read none."""
+    (root / "module.py").write_text("")
+    (root.parent / "read").write_text(name)
+    (file,) = Path.cwd().glob("test_*.py")
+    done = run(file.name)
+    done.assert_outcomes(**{"failed" if fails else "passed": 1})
+    if fails:
+        done.stdout.fnmatch_lines(["*::test_it: other.c: it was read, and is not in*"])
+    (root.parent / "read").unlink()
+    kept = "0 of 1" if fails else "1 of 1"
+    run(file.name).stdout.fnmatch_lines([f"{kept} verdicts remembered*"])
 
 
 def test_it_is_kept_under_what_the_test_says_and_no_more(run: Run, root: Path) -> None:
