@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lull.host.files import repo_root
+from lull.host.files import digest, repo_root
 from lull.kernels.bases import load_base
 from lull.kernels.cache import Cache, link_tree, remove_tree
 from lull.kernels.config import check_config, merge_command
@@ -41,7 +41,7 @@ from tests.series.made import am, checkout, contents, moved, patch, put
 
 pytestmark = pytest.mark.vm
 
-ME = ("tests/series/test_tree.py", "tests/series/made.py")
+ME = ("tests/series/test_tree.py", "tests/series/made.py", "tests/repository.py")
 ROOT = repo_root()
 ALL = tuple(name for name in entries(ROOT) if name)
 #: Those of which somebody has said what they come to without modes.
@@ -66,11 +66,38 @@ NO_HISTORY = re.compile(rf"Unknown commit id '({'|'.join(COMMITS)})'")
 MENDED = "CONFIG_KEXEC=y\nCONFIG_KEXEC_JUMP=y"
 
 
+def ours(*patterns: str) -> tuple[str, ...]:
+    """The files of ours that there are."""
+    paths = {path for pattern in patterns for path in ROOT.glob(pattern)}
+    return tuple(sorted(str(path.relative_to(ROOT)) for path in paths))
+
+
 @dataclass(frozen=True)
 class Sources(Pristine):
     """A base's own, with its name."""
 
     base: str
+
+
+#: What a series is made from, besides the kernel's files, and what its letters tell.
+SAYS = ("features/*/*.toml", "kernel/series.toml")
+TELLS = ("*/*/bases/*.toml", "*/*/results/*", "scenarios/*/*.toml", "pyproject.toml")
+MAKERS = ours("lull/series/*.py")
+PROGRAMS = (("git", "--version"), ("patch", "--version"))
+
+
+def planned_parts(base: str) -> dict[str, str]:
+    """What the changes of a series depend on."""
+    return kernel_parts(Arm.LULL, *ME, *ours(*SAYS), base=base, makers=MAKERS)
+
+
+def written_parts(base: str) -> dict[str, str]:
+    """And what is written of it, and is read by others."""
+    files = (*ME, *ours(*SAYS, *TELLS))
+    return {
+        **kernel_parts(Arm.LULL, *files, base=base, makers=MAKERS),
+        "programs": digest(*(run(words, ROOT) for words in PROGRAMS)),
+    }
 
 
 @pytest.fixture(scope="module")
@@ -88,12 +115,20 @@ def there(pristine: Sources, names: tuple[str, ...]) -> tuple[str, ...]:
     return found
 
 
+def require_words(pristine: Sources, *names: str) -> None:
+    """Skips what has no series for upstream there."""
+    base = pristine.base
+    if set(names) & set(UNSAID.get(base, ())):
+        pytest.skip(f"no series for upstream of {', '.join(names)} on {base} yet")
+    there(pristine, names)
+
+
 def planned(
     pristine: Sources, names: tuple[str, ...], reader: Reader | None
 ) -> list[FullPatch]:
     base = pristine.base
-    if reader is Reader.UPSTREAM and set(names) & set(UNSAID.get(base, ())):
-        pytest.skip(f"no series for upstream of {', '.join(names)} on {base} yet")
+    if reader is Reader.UPSTREAM:
+        require_words(pristine, *names)
     wanted = order(there(pristine, names), base, reader, ROOT)
     return planner(wanted, ROOT)(pristine.read)
 
@@ -112,9 +147,22 @@ def written(
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("names", [ALL, *((n,) for n in ALL)], ids="+".join)
 def test_applied_it_is_the_labs_tree_byte_for_byte(
-    names: tuple[str, ...], reader: Reader | None, pristine: Sources, tmp_path: Path
+    names: tuple[str, ...],
+    reader: Reader | None,
+    pristine: Sources,
+    tmp_path: Path,
+    stamp: Stamps,
 ) -> None:
     """So that a kernel built from it is the lab's, whose builds compare."""
+    there(pristine, names)
+    with stamp(written_parts(pristine.base)) as new:
+        if new:
+            applied(names, reader, pristine, tmp_path)
+
+
+def applied(
+    names: tuple[str, ...], reader: Reader | None, pristine: Sources, tmp_path: Path
+) -> None:
     mails = written(pristine, names, reader, tmp_path / "mails")
     base = pristine.base
     wanted = order(there(pristine, names), base, reader, ROOT).names
@@ -136,8 +184,15 @@ def test_applied_it_is_the_labs_tree_byte_for_byte(
 
 @pytest.mark.parametrize("name", UPSTREAM)
 def test_upstream_git_and_patch_take_it_alike(
-    name: str, pristine: Sources, tmp_path: Path
+    name: str, pristine: Sources, tmp_path: Path, stamp: Stamps
 ) -> None:
+    require_words(pristine, name)
+    with stamp(written_parts(pristine.base)) as new:
+        if new:
+            taken(name, pristine, tmp_path)
+
+
+def taken(name: str, pristine: Sources, tmp_path: Path) -> None:
     letter, *mails = written(pristine, (name,), Reader.UPSTREAM, tmp_path / "mails")
     after = final(planned(pristine, (name,), Reader.UPSTREAM))
     before = {path: pristine.read(path) for path in after}
@@ -184,9 +239,11 @@ def test_checkpatch_is_silent(
     tmp_path: Path,
     stamp: Stamps,
 ) -> None:
-    mails = written(pristine, names, reader, tmp_path / "mails")
-    with stamp(kernel_parts(Arm.LULL, *ME, *_says(), base=pristine.base)) as new:
+    if reader is Reader.UPSTREAM:
+        require_words(pristine, *names)
+    with stamp(written_parts(pristine.base)) as new:
         if new:
+            mails = written(pristine, names, reader, tmp_path / "mails")
             style = STYLE if pristine.base == BASE else (*STYLE, CONST)
             found = [line for mail in mails for line in of_ours(mail, *style, HELP)]
             assert not found, "\n".join(found)
@@ -211,20 +268,13 @@ def test_a_commit_that_nobody_has_looked_up_is_seen(tmp_path: Path) -> None:
         assert found and all(bool(NO_HISTORY.search(line)) is known for line in found)
 
 
-def _says() -> list[str]:
-    """What a series is made by and from, besides the kernel's files."""
-    rooms = [*ROOT.glob("lull/series/*.py"), *ROOT.glob("features/*/*.toml")]
-    rooms.append(ROOT / "kernel/series.toml")
-    return sorted(path.relative_to(ROOT).as_posix() for path in rooms)
-
-
 @pytest.mark.seconds(15)
 def test_the_fragment_beside_them_is_what_they_need(
     pristine: Sources, tmp_path: Path, stamp: Stamps
 ) -> None:
     """On top of what the untouched kernel has: each option takes, and of what they
     add nothing is left to ask, which would stop a build that nobody watches."""
-    with stamp(kernel_parts(Arm.LULL, *ME, *_says(), base=pristine.base)) as new:
+    with stamp(planned_parts(pristine.base)) as new:
         if not new:
             return
         beside = tmp_path / "lull.config"
@@ -248,7 +298,7 @@ def test_the_tree_compiles_after_each_patch(
 ) -> None:
     """All objects that any of them changes, without a warning: make compiles
     again what sees a difference."""
-    with stamp(kernel_parts(Arm.LULL, *ME, *_says(), base=pristine.base)) as new:
+    with stamp(planned_parts(pristine.base)) as new:
         if new:
             extra = "" if on else "# CONFIG_LULL is not set"
             targets = (OURS,) if on else ()
@@ -263,7 +313,7 @@ def test_the_tree_compiles_after_each_patch(
 def test_upstream_it_compiles_after_each_patch(
     name: str, pristine: Sources, stamp: Stamps
 ) -> None:
-    with stamp(kernel_parts(Arm.LULL, *ME, *_says(), base=pristine.base)) as new:
+    with stamp(planned_parts(pristine.base)) as new:
         if new:
             series = planned(pristine, (name,), Reader.UPSTREAM)
             compile_each(series, pristine, name, MENDED)
