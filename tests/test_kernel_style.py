@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -66,10 +67,30 @@ def test_hooks_pass_checkpatch(base: str, stamp: Stamps) -> None:
         assert not found, "\n".join(found)
 
 
-def test_checkpatch_is_heard(tmp_path: Path) -> None:
+BAD = "// SPDX-License-Identifier: GPL-2.0\nint f( int a ){return a;}\n"
+
+
+def test_checkpatch_is_heard_whatever_its_user_does_not_want_to_hear(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     bad = tmp_path / "bad.c"
-    bad.write_text("// SPDX-License-Identifier: GPL-2.0\nint f( int a ){return a;}\n")
-    assert checkpatch("-f", bad)
+    bad.write_text(BAD)
+    found = checkpatch("-f", bad)
+    (tmp_path / ".checkpatch.conf").write_text("--ignore SPACING,OPEN_BRACE\n")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert len(found) > 2 and checkpatch("-f", bad) == found
+
+
+@pytest.mark.parametrize("dies", ["exit 2", "kill -9 $$", "exit 1"])
+def test_a_checkpatch_that_died_has_found_something(
+    dies: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    perl = tmp_path / "perl"
+    perl.write_text(f"#!/bin/sh\necho no such module >&2\n{dies}\n")
+    perl.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with pytest.raises(AssertionError, match="no such module"):
+        checkpatch("-f", perl)
 
 
 #: From 7.3 on the kernel takes a checker for one that knows the word
