@@ -11,9 +11,13 @@ from __future__ import annotations
 import ast
 import json
 import os
-from collections.abc import Collection, Iterable, Mapping
+import platform
+import sys
+import zlib
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import cache
+from importlib.metadata import distributions
 from pathlib import Path, PurePosixPath
 
 from lull.ask.job import job_text
@@ -50,6 +54,8 @@ JUDGE = (
 _WATCHES = "debug.c"
 #: Headers that call only where a switch is on, and those that call nothing.
 _LOOKING = ("include/", "kernel/lull/")
+#: Whose modules are read for what they import: the lab's, and its tests'.
+_PACKAGES = ("lull", "tests")
 
 
 def key_of(parts: Mapping[str, str]) -> str:
@@ -156,7 +162,7 @@ def _files(root: Path, paths: Iterable[Path]) -> str:
 
 
 def imports(root: Path, *start: str) -> list[Path]:
-    """Modules of the lab and all modules of the lab that they import."""
+    """Modules of the lab and of its tests, and all such that they import."""
     found: dict[Path, None] = {}
     todo = [root / name for name in start]
     while todo:
@@ -180,7 +186,7 @@ def _imported(source: bytes) -> tuple[str, ...]:
             names += [node.module, *(f"{node.module}.{a.name}" for a in node.names)]
         elif isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
-    return tuple(name for name in names if name.partition(".")[0] == "lull")
+    return tuple(name for name in names if name.partition(".")[0] in _PACKAGES)
 
 
 @cache
@@ -188,6 +194,38 @@ def code(root: Path, *start: str) -> str:
     """Modules of the lab with all that they import, as they were when this process
     asked first: what is changed on the disk later is not what runs here."""
     return _files(root, imports(root, *start))
+
+
+def lab_parts(
+    root: Path, *start: str, data: Iterable[str] = ()
+) -> Callable[[], dict[str, str]]:
+    """What a test depends on that makes no kernel, when it is asked: modules, its own
+    for one, with all that they import; files that these read; and the Python that runs
+    them. Begun where the test's module begins.
+
+    What it imports is as it was then, and what it starts as a command imports what is
+    on the disk now: each has a part.
+    """
+
+    def disk() -> str:
+        return _files(root, [*imports(root, *start), *(root / name for name in data)])
+
+    imported = disk()
+    return lambda: {"imported": imported, "disk": disk(), "python": python()}
+
+
+@cache
+def python() -> str:
+    """It, its libraries, and what they were told from outside."""
+    told = {k: v for k, v in os.environ.items() if k.startswith(("PYTHON", "MALLOC_"))}
+    return digest(
+        sys.version,
+        platform.machine(),
+        *platform.libc_ver(),
+        zlib.ZLIB_RUNTIME_VERSION,
+        *sorted(f"{one.name} {one.version}" for one in distributions()),
+        *(word for name in sorted(told) for word in (name, told[name])),
+    )
 
 
 @cache

@@ -13,9 +13,14 @@ import pytest
 from lull.errors import UsageError
 from lull.graph import console, cycles, ftrace, one_cycle, tally
 from lull.graph.ftrace import read
+from lull.host.files import repo_root
+from lull.proof.key import lab_parts
+from lull.proof.stamps import Stamps
 from lull.trees.model import Phase
 from tests.graph import traces
 
+#: Of those that start the command.
+PARTS = lab_parts(repo_root(), "tests/graph/test_memory.py", "lull/cli.py")
 MOST_KB = 256 * 1000
 #: What the command held at most, which it says after all that it says itself.
 RUN = """
@@ -46,31 +51,48 @@ def packed(text: bytes, size: int) -> bytes:
 
 
 @pytest.mark.seconds(20)
-def test_a_bomb_is_refused_in_little_memory(tmp_path: Path) -> None:
-    bomb = tmp_path / "bomb"
-    bomb.write_bytes(packed(bytes(1 << 24), 13 << 30))
-    assert bomb.stat().st_size < 14 << 20
-    assert held_kb(2, bomb) <= MOST_KB
+def test_a_bomb_is_refused_in_little_memory(tmp_path: Path, stamp: Stamps) -> None:
+    with stamp(PARTS()) as new:
+        if not new:
+            return
+        bomb = tmp_path / "bomb"
+        bomb.write_bytes(packed(bytes(1 << 24), 13 << 30))
+        assert bomb.stat().st_size < 14 << 20
+        assert held_kb(2, bomb) <= MOST_KB
 
 
 @pytest.mark.seconds(30)
-def test_cycles_without_end_are_read_in_little_memory(tmp_path: Path) -> None:
-    path = tmp_path / "long"
-    path.write_bytes(packed(traces.text(traces.cycle(), head="") * 100, 1 << 26))
-    assert held_kb(0, path) <= MOST_KB
+def test_cycles_without_end_are_read_in_little_memory(
+    tmp_path: Path, stamp: Stamps
+) -> None:
+    with stamp(PARTS()) as new:
+        if not new:
+            return
+        path = tmp_path / "long"
+        path.write_bytes(packed(traces.text(traces.cycle(), head="") * 100, 1 << 26))
+        assert held_kb(0, path) <= MOST_KB
 
 
 @pytest.mark.seconds(30)
-def test_a_cycle_with_too_much_in_it_is_read_in_little_memory(tmp_path: Path) -> None:
-    path = tmp_path / "large"
+def test_a_cycle_with_too_much_in_it_is_read_in_little_memory(
+    tmp_path: Path, stamp: Stamps
+) -> None:
+    with stamp(PARTS()) as new:
+        if new:
+            path = tmp_path / "large"
+            path.write_text(too_much())
+            assert held_kb(0, path, "--perfetto", tmp_path / "out") <= MOST_KB
+
+
+def too_much() -> str:
+    """A cycle of 9,000 devices with 41,000 callbacks."""
     begin = "  sh-100 [001] .... 1.000000: suspend_resume: dpm_suspend[2] begin\n"
     lines = []
     for i in range(41_000):
         who, name = f" k-{i} [001] .... {2 + i / 1e6:.6f}: device_pm_callback", i % 9000
         said = f"d{name}, parent: p{name}, bus [suspend]"
         lines.append(f"{who}_start: {said}\n{who}_end: d{name}, err=0\n")
-    path.write_text(begin + "".join(lines))
-    assert held_kb(0, path, "--perfetto", tmp_path / "out") <= MOST_KB
+    return begin + "".join(lines)
 
 
 def large(devices: int, worse: int, together: bool) -> bytes:
@@ -92,15 +114,20 @@ def large(devices: int, worse: int, together: bool) -> bytes:
 
 
 @pytest.mark.seconds(60)
-def test_many_recordings_are_compared_in_the_memory_of_two(tmp_path: Path) -> None:
-    off, on = tmp_path / "off", tmp_path / "on"
-    off.write_bytes(large(2000, 0, False))
-    on.write_bytes(large(2000, 3, True))
-    few = held_kb(0, off, on, "--suspect")
-    many = held_kb(0, off, *[on] * 7, "--suspect")
-    assert many <= MOST_KB
-    # What is kept of 12,000 callbacks is half a megabyte.
-    assert many - few <= 12_000
+def test_many_recordings_are_compared_in_the_memory_of_two(
+    tmp_path: Path, stamp: Stamps
+) -> None:
+    with stamp(PARTS()) as new:
+        if not new:
+            return
+        off, on = tmp_path / "off", tmp_path / "on"
+        off.write_bytes(large(2000, 0, False))
+        on.write_bytes(large(2000, 3, True))
+        few = held_kb(0, off, on, "--suspect")
+        many = held_kb(0, off, *[on] * 7, "--suspect")
+        assert many <= MOST_KB
+        # What is kept of 12,000 callbacks is half a megabyte.
+        assert many - few <= 12_000
 
 
 def test_of_many_cycles_the_one_that_is_wanted_is_whole(

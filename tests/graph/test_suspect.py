@@ -3,10 +3,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterator
-from itertools import count, islice
 from pathlib import Path
-from statistics import median
 
 import pytest
 
@@ -17,7 +14,6 @@ from lull.graph.reduced import Symptom
 from lull.graph.suspect import (
     CycleSet,
     Search,
-    Suspect,
     async_path,
     not_in_order,
     recorded_names,
@@ -25,7 +21,7 @@ from lull.graph.suspect import (
     suspects,
 )
 from tests.graph import captures, traces
-from tests.graph.missing import Missing, machine
+from tests.graph.missing import machine
 from tests.graph.test_cli import lull
 from tests.graph.traces import DISK, MAIN, SCREEN, Line, call, phase
 
@@ -188,53 +184,6 @@ def test_a_console_of_a_machine_that_hung_will_do(tmp_path: Path) -> None:
     output = lull("graph", "--suspect", off, log)
     assert "1. clock has to come before panel" in output
     assert "in resume panel never ended; alone it took 2.000 ms" in output
-
-
-def rank(found: tuple[Suspect, ...], missing: Missing) -> int:
-    pairs = [(each.supplier, each.consumer) for each in found]
-    wanted = (missing.supplier, missing.consumer)
-    return pairs.index(wanted) + 1 if wanted in pairs else len(pairs) + 1
-
-
-def ranked(
-    symptom: Symptom, trees: int, times: int
-) -> Iterator[tuple[tuple[Suspect, ...], Missing]]:
-    """What is found of so many trees, of each ``times`` with pm_async on."""
-    machines = (machine(seed, symptom, times) for seed in count(1))
-    for missing in islice((m for m in machines if m is not None), trees):
-        yield suspects(run(missing.off), map(run, missing.on)), missing
-
-
-def ranks(symptom: Symptom, trees: int, times: int) -> list[int]:
-    """Where the missing edge is, from 1, for so many trees."""
-    return [rank(found, missing) for found, missing in ranked(symptom, trees, times)]
-
-
-def alike(symptom: Symptom, trees: int, times: int) -> list[int]:
-    """How many explain what happened as well as the missing edge, or better."""
-    numbers = []
-    for found, missing in ranked(symptom, trees, times):
-        its = round(found[rank(found, missing) - 1].score, 6)
-        numbers.append(sum(round(each.score, 6) >= its for each in found))
-    return numbers
-
-
-@pytest.mark.parametrize("symptom", [Symptom.FAILED, Symptom.HUNG])
-def test_where_it_fails_or_hangs_most_explain_as_much_as_the_missing_edge(
-    symptom: Symptom,
-) -> None:
-    """So that its place among them is chance: README of devices argues with it."""
-    assert median(alike(symptom, trees=20, times=3)) > 3
-    assert median(alike(Symptom.SLOW, trees=20, times=3)) == 1
-
-
-@pytest.mark.seconds(60)
-@pytest.mark.parametrize("times", [3, 6])
-def test_of_200_trees_the_missing_edge_is_among_the_first_three_in_95_percent(
-    times: int,
-) -> None:
-    found = ranks(Symptom.SLOW, trees=200, times=times)
-    assert sum(each <= 3 for each in found) >= 0.95 * len(found)
 
 
 @captures.need

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a test of the lab itself is remembered under is all that it depends on."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib import metadata
+from importlib.util import source_from_cache
+from pathlib import Path
+
+import pytest
+
+from lull.host.files import repo_root
+from lull.proof import key
+from lull.proof.key import imports, lab_parts
+from tests.graph import test_memory, traces
+
+ROOT = repo_root()
+OFTEN = "tests/graph/test_suspect_often.py"
+MEMORY = ("tests/graph/test_memory.py", "lull/cli.py")
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy that a test may change, and puts back."""
+    place = tmp_path_factory.mktemp("checkout")
+    for room in ("lull", "tests"):
+        shutil.copytree(
+            ROOT / room, place / room, ignore=shutil.ignore_patterns("__pycache__")
+        )
+    return place
+
+
+def changed(before: dict[str, str], after: dict[str, str]) -> set[str]:
+    assert before.keys() == after.keys()
+    return {kind for kind in before if before[kind] != after[kind]}
+
+
+#: File -> whether the one's parts change with it, and the other's.
+FILES = {
+    OFTEN: (True, False),
+    "tests/graph/missing.py": (True, False),
+    "tests/graph/traces.py": (True, True),
+    "lull/graph/suspect.py": (True, True),
+    "lull/graph/perfetto.py": (False, True),
+    "lull/trees/schedule.py": (True, True),
+    "lull/proof/stamps.py": (True, True),
+    "lull/cli.py": (False, True),
+    "lull/graph/classes.toml": (False, False),
+    "tests/graph/test_path.py": (False, False),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_changes_the_parts_of_who_imports_it(name: str, checkout: Path) -> None:
+    """What was imported before stays as it is."""
+    both = lab_parts(checkout, OFTEN), lab_parts(checkout, *MEMORY)
+    before = [of() for of in both]
+    path = checkout / name
+    text = path.read_bytes()
+    path.write_bytes(text + b"\n# more\n")
+    try:
+        for of, old, expected in zip(both, before, FILES[name], strict=True):
+            assert changed(old, of()) == ({"disk"} if expected else set())
+        later = lab_parts(checkout, OFTEN)()
+        assert changed(before[0], later) == (
+            {"imported", "disk"} if FILES[name][0] else set()
+        )
+    finally:
+        path.write_bytes(text)
+
+
+def test_so_does_what_is_read_and_not_imported(checkout: Path) -> None:
+    path = checkout / "data"
+    path.write_text("one")
+    of = lab_parts(checkout, OFTEN, data=["data"])
+    before = of()
+    path.write_text("other")
+    assert changed(before, of()) == {"disk"}
+
+
+OTHERS: list[tuple[object, str, object]] = [
+    (sys, "version", "3.99"),
+    (key.platform, "machine", lambda: "vax"),
+    (key.platform, "libc_ver", lambda: ("glibc", "9")),
+    (key.zlib, "ZLIB_RUNTIME_VERSION", "9"),
+    (key, "distributions", lambda: list(metadata.distributions())[1:]),
+]
+
+
+@pytest.mark.parametrize(("where", "name", "value"), OTHERS, ids=lambda v: str(v)[:20])
+def test_python_and_what_is_installed_is_in_it(
+    where: object, name: str, value: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = key.python.__wrapped__()
+    monkeypatch.setattr(where, name, value)
+    assert key.python.__wrapped__() != before
+
+
+@pytest.mark.parametrize("name", ["PYTHONMALLOC", "MALLOC_ARENA_MAX"])
+def test_so_is_what_it_is_told(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = key.python.__wrapped__()
+    monkeypatch.setenv(name, "1")
+    assert key.python.__wrapped__() != before
+
+
+TRACED = """
+import json, os, sys
+opened = set()
+sys.addaudithook(
+    lambda event, args: opened.add(os.fsdecode(args[0]))
+    if event == "open" and isinstance(args[0], (str, bytes, os.PathLike)) else None
+)
+{}
+print(json.dumps(sorted(opened)), file=sys.stderr)
+"""
+FIND = """
+from lull.graph.reduced import Symptom
+from tests.graph.test_suspect_often import alike, ranks
+ranks(Symptom.SLOW, 1, 3), alike(Symptom.HUNG, 1, 3)
+"""
+COMMAND = """
+from lull.cli import main
+sys.argv[0] = "lull"
+try:
+    main()
+except SystemExit as exit:
+    assert not exit.code, exit.code
+"""
+
+
+def made(folder: Path) -> list[list[str | Path]]:
+    """What the tests of the memory start, of little recordings."""
+    off, on = folder / "off", folder / "on"
+    off.write_bytes(test_memory.large(9, 0, False))
+    on.write_bytes(test_memory.large(9, 3, True))
+    long = folder / "long"
+    long.write_bytes(test_memory.packed(traces.text(traces.cycle()), 1 << 12))
+    return [
+        ["graph", long],
+        ["graph", off, "--perfetto", folder / "out"],
+        ["graph", off, on, on, "--suspect"],
+    ]
+
+
+def source(name: str) -> Path | None:
+    """The file of ours that a process reads which opens this, if it is one. Of what is
+    compiled Python opens no other."""
+    path = Path(name).resolve()
+    if path.suffix == ".pyc":
+        path = Path(source_from_cache(path))
+    ours = path.is_relative_to(ROOT) and path.is_file()
+    return path if ours and not path.is_relative_to(ROOT / ".venv") else None
+
+
+#: Text that is run -> what it is told, by a folder, and whose files it may read.
+RUNS: dict[str, tuple[str, Callable[[Path], list[list[str | Path]]], tuple[str, ...]]]
+RUNS = {
+    "often": (FIND, lambda folder: [[]], (OFTEN,)),
+    "memory": (COMMAND, made, MEMORY),
+}
+
+
+@pytest.mark.seconds(10)
+@pytest.mark.parametrize("which", RUNS)
+def test_no_file_of_ours_is_read_that_is_not_in_it(which: str, tmp_path: Path) -> None:
+    text, told, start = RUNS[which]
+    known = set(imports(ROOT, *start))
+    for words in told(tmp_path):
+        done = subprocess.run(
+            [sys.executable, "-c", TRACED.format(text), *words],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        ours = set(map(source, json.loads(done.stderr.splitlines()[-1]))) - {None}
+        assert ROOT / "lull/graph/ftrace.py" in ours
+        assert ours <= known
