@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -27,6 +27,7 @@ from lull.kernels.source import fetch
 from lull.kernels.update import silent
 from lull.model import Arm
 from lull.proof.key import MAKER, code
+from tests import repository
 
 BASE = "6.12"
 
@@ -35,6 +36,9 @@ OURS = "kernel/lull/"
 
 #: Where objects are that are only tried, beside the kernel's own.
 TRIED = "lull-tried"
+
+#: What has a part in each test here.
+WHATEVER = ("tests/kernel_trees.py", "tests/repository.py")
 
 #: What checkpatch says of every trace event and every defining macro.
 _EXPECTED = re.compile(
@@ -69,16 +73,19 @@ def kernel_parts(
     """What a test that compiles or reads all of an arm's files depends on. ``makers``
     are modules of the lab by which it does so, besides those that make a tree."""
     root = repo_root()
+    inputs = gather(root, base, arm)
     files = {
-        **gather(root, base, arm).files(),
-        **{name: root / name for name in ("tests/kernel_trees.py", *tests)},
+        **inputs.files(),
+        **{name: root / name for name in (*WHATEVER, *tests)},
     }
     return {
         "source": _version(base),
         # Whose checkpatch.pl it is, on any base.
-        "checkpatch": _version(BASE),
+        "checkpatch": digest(_version(BASE), _perl()),
         "files": digest(
-            *(part for n, p in files.items() for part in (n, p.read_bytes()))
+            *(part for n, p in files.items() for part in (n, p.read_bytes())),
+            # What is asked for and is not there for a reason.
+            *sorted(inputs.absent),
         ),
         "maker": code(root, MAKER, *makers),
         "compiler": digest(toolchain.compiler(), *build_identity()),
@@ -87,6 +94,11 @@ def kernel_parts(
 
 def _version(base: str) -> str:
     return fetch(load_base(base), Cache()).package_version
+
+
+@cache
+def _perl() -> str:
+    return subprocess.run(["perl", "-v"], capture_output=True, text=True).stdout
 
 
 def had(base: str) -> None:
@@ -180,9 +192,9 @@ def checkpatch(*words: str | Path) -> list[str]:
     command += ["--no-summary", *map(str, words)]
     # In the tree: elsewhere it takes context lines for whole files. What its user has
     # told it to leave out is at home.
-    env = {**os.environ, "HOME": str(tree)}
+    env = {**repository.environment(), "HOME": str(tree)}
     done = subprocess.run(command, cwd=tree, env=env, capture_output=True, text=True)
     lines = [line for line in done.stdout.splitlines() if ": " in line]
-    # Of one that has died silence says nothing.
-    assert done.returncode == bool(lines), done.stderr[-3000:]
+    # Of one that has died, or of a shell of its that has, silence says nothing.
+    assert done.returncode == bool(lines) and not done.stderr, done.stderr[-3000:]
     return [line for line in lines if not _EXPECTED.search(line)]

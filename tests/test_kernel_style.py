@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from lull.host.files import cache_root
 from lull.kernels.bases import base_names
 from lull.kernels.inputs import gather
 from lull.model import Arm
@@ -77,8 +78,17 @@ def test_checkpatch_is_heard_whatever_its_user_does_not_want_to_hear(
     bad.write_text(BAD)
     found = checkpatch("-f", bad)
     (tmp_path / ".checkpatch.conf").write_text("--ignore SPACING,OPEN_BRACE\n")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache_root().parent))
     monkeypatch.setenv("HOME", str(tmp_path))
     assert len(found) > 2 and checkpatch("-f", bad) == found
+
+
+def test_a_file_that_checkpatch_cannot_open_passes_nothing(tmp_path: Path) -> None:
+    """It names that to a shell, of which it hears nothing."""
+    bad = tmp_path / "a b"
+    bad.write_text(BAD)
+    with pytest.raises(AssertionError, match="operand"):
+        checkpatch("-f", bad)
 
 
 @pytest.mark.parametrize("dies", ["exit 2", "kill -9 $$", "exit 1"])

@@ -55,7 +55,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for room in ("features", "kernel", "lull"):
         shutil.copytree(root / room, place / room, ignore=left)
     (place / "tests").mkdir()
-    for name in ("tests/kernel_trees.py", ME):
+    for name in (*kernel_trees.WHATEVER, ME):
         shutil.copyfile(root / name, place / name)
     return place
 
@@ -65,7 +65,7 @@ def versions(
     checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[dict[str, str]]:
     """Of the bases' sources, as the test wants them; the root is the copy's."""
-    found = {"6.12": "6.12.1-1", "7.3": "7.3.1-1"}
+    found = {"6.12": "6.12.1-1", "7.3": "7.3.1-1", "6.1": "6.1.1-1"}
 
     def fetch(base: Base, cache: object) -> SimpleNamespace:
         return SimpleNamespace(package_version=found[base.name])
@@ -137,19 +137,39 @@ def test_the_sources_are_the_base_s_and_those_that_checkpatch_is_of(
     assert changed(theirs, stamped("7.3")) == {"source", "checkpatch"}
 
 
+def test_so_are_the_options_that_are_not_on_a_base(
+    versions: dict[str, str], checkout: Path
+) -> None:
+    """They are asked for all the same, and it is no fault that they do not come."""
+    before = stamped("6.1"), stamped("7.3")
+    path = checkout / "features/thaw/kernel/kernel/lull/thaw/Kconfig"
+    text = path.read_text()
+    path.write_text(text.replace("config LULL_THAW\n", "config LULL_THAWED\n"))
+    try:
+        after = stamped("6.1"), stamped("7.3")
+    finally:
+        path.write_text(text)
+    assert [changed(*of) for of in zip(before, after, strict=True)] == [{"files"}] * 2
+
+
 @pytest.mark.parametrize(
-    ("name", "value"),
+    ("name", "value", "kind"),
     [
-        ("toolchain", SimpleNamespace(compiler=lambda: "gcc 99")),
-        ("build_identity", lambda: ["-O3"]),
+        ("_perl", lambda: "perl 9", "checkpatch"),
+        ("toolchain", SimpleNamespace(compiler=lambda: "gcc 99"), "compiler"),
+        ("build_identity", lambda: ["-O3"], "compiler"),
     ],
 )
-def test_the_compiler_and_its_flags_are_in_it(
-    name: str, value: object, versions: dict[str, str], monkeypatch: pytest.MonkeyPatch
+def test_the_programs_and_their_flags_are_in_it(
+    name: str,
+    value: object,
+    kind: str,
+    versions: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     before = stamped()
     monkeypatch.setattr(kernel_trees, name, value)
-    assert changed(before, stamped()) == {"compiler"}
+    assert changed(before, stamped()) == {kind}
 
 
 def test_another_arm_is_another_stamp(versions: dict[str, str]) -> None:
