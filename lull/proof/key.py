@@ -14,7 +14,7 @@ import os
 import platform
 import sys
 import zlib
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import distributions
@@ -54,6 +54,8 @@ JUDGE = (
 _WATCHES = "debug.c"
 #: Headers that call only where a switch is on, and those that call nothing.
 _LOOKING = ("include/", "kernel/lull/")
+#: Variables that say something to Python, its loader or its libraries.
+_TELLS = ("PYTHON", "MALLOC_", "GLIBC_", "LD_", "OMP_", "OPENBLAS_")
 #: Whose modules are read for what they import: the lab's, and its tests'.
 _PACKAGES = ("lull", "tests")
 
@@ -196,31 +198,22 @@ def code(root: Path, *start: str) -> str:
     return _files(root, imports(root, *start))
 
 
-def lab_parts(
-    root: Path, *start: str, data: Iterable[str] = ()
-) -> Callable[[], dict[str, str]]:
-    """What a test depends on that makes no kernel, when it is asked: modules, its own
-    for one, with all that they import; files that these read; and the Python that runs
-    them. Begun where the test's module begins.
-
-    What it imports is as it was then, and what it starts as a command imports what is
-    on the disk now: each has a part.
-    """
-
-    def disk() -> str:
-        return _files(root, [*imports(root, *start), *(root / name for name in data)])
-
-    imported = disk()
-    return lambda: {"imported": imported, "disk": disk(), "python": python()}
+def lab_parts(root: Path, *start: str) -> dict[str, str]:
+    """What a test depends on that makes no kernel: modules, its own for one, with all
+    that they import, and the Python that runs them."""
+    return {"modules": code(root, *start), "python": python()}
 
 
 @cache
 def python() -> str:
-    """It, its libraries, and what they were told from outside."""
-    told = {k: v for k, v in os.environ.items() if k.startswith(("PYTHON", "MALLOC_"))}
+    """It, its libraries, what they were told from outside, and the machine: how much
+    memory it takes hangs on each."""
+    told = {k: v for k, v in os.environ.items() if k.startswith(_TELLS)}
     return digest(
         sys.version,
         platform.machine(),
+        platform.release(),
+        str(os.cpu_count()),
         *platform.libc_ver(),
         zlib.ZLIB_RUNTIME_VERSION,
         *sorted(f"{one.name} {one.version}" for one in distributions()),

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +74,29 @@ def watching(root: Path) -> Iterator[Reads]:
         yield reads
     finally:
         _watched.remove(reads)
+
+
+def began() -> float:
+    """When this process began, as a time of day in seconds (proc(5))."""
+    words = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
+    since_boot = int(words[19]) / os.sysconf("SC_CLK_TCK")
+    return time.time() - (time.clock_gettime(time.CLOCK_BOOTTIME) - since_boot)
+
+
+def modules_since(when: float, root: Path) -> list[str]:
+    """Modules of the checkout that were written since: who imported one may have it as
+    it was."""
+    rooms = ("lull", "tests", "features", "scenarios")
+    found = [path for room in rooms for path in root.glob(f"{room}/**/*.py")]
+    return [str(path.relative_to(root)) for path in found if _written(path) >= when]
+
+
+def _written(path: Path) -> float:
+    """When, whatever date it was given; one that has just gone is written, too."""
+    try:
+        return path.stat().st_ctime
+    except FileNotFoundError:
+        return inf
 
 
 @cache

@@ -4,22 +4,27 @@
 They are not where what they depend on was written while the check ran: it may have
 been done to the old text or to the new one. A test reads that before ``with``, and
 itself: what was read then is looked at again, and a check that reads more has failed.
+Nor where a module was written since this process began, which may have the old one.
 """
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from lull.host.files import repo_root
+from lull.host.files import cache_root, repo_root
 from lull.proof.proof_json import SAID, VERDICT
-from lull.proof.reads import Reads, watching
+from lull.proof.reads import Reads, State, began, modules_since, watching
 from lull.proof.store import Remembered, Store
+
+_BEGAN = began()
 
 
 class Stamps:
@@ -46,7 +51,7 @@ class Stamps:
         begun = time.monotonic()
         try:
             yield known is None
-            if known is None and (more := self._reads.more(seen)):
+            if known is None and (more := self._more(seen)):
                 text = "it was read, and is not in what this is remembered under"
                 raise AssertionError(f"{name}: {more[0]}: {text}")
         except BaseException:
@@ -54,7 +59,8 @@ class Stamps:
             raise
         if known is not None:
             return
-        if changed := self._reads.changed(seen):
+        changed = self._reads.changed(seen) or modules_since(_BEGAN, repo_root())
+        if changed:
             text = f"{name}: not remembered: {changed[0]} changed meanwhile"
             said.append((SAID, text))
             return
@@ -69,6 +75,20 @@ class Stamps:
                 when=datetime.now(UTC).isoformat(timespec="seconds"),
             )
         )
+
+    def _more(self, seen: Mapping[str, State]) -> list[str]:
+        """What was read since and is the project's: the cache, and folders for what is
+        only tried, may be in the checkout as well."""
+        factory: pytest.TempPathFactory
+        factory = self._request.getfixturevalue("tmp_path_factory")
+        root, made = repo_root(), factory.getbasetemp()
+        places = (cache_root(), made, Path(tempfile.gettempdir()))
+        beside = [place for place in places if place.is_relative_to(root)]
+        return [
+            name
+            for name in self._reads.more(seen)
+            if not any((root / name).is_relative_to(place) for place in beside)
+        ]
 
 
 @contextmanager

@@ -19,8 +19,9 @@ from lull.proof.stamps import Stamps
 from lull.trees.model import Phase
 from tests.graph import traces
 
+ROOT = repo_root()
 #: Of those that start the command.
-PARTS = lab_parts(repo_root(), "tests/graph/test_memory.py", "lull/cli.py")
+START = ("tests/graph/test_memory.py", "lull/cli.py")
 MOST_KB = 256 * 1000
 #: What the command held at most, which it says after all that it says itself.
 RUN = """
@@ -39,7 +40,7 @@ print(code, held, file=sys.stderr)
 def held_kb(code: int, path: Path, *options: str | Path) -> int:
     """Run ``lull graph``, which has to end with ``code``."""
     words = [sys.executable, "-c", RUN, "graph", path, *options]
-    done = subprocess.run(words, capture_output=True, text=True)
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
     status, held = done.stderr.splitlines()[-1].split()
     assert int(status) == code, done.stderr
     return int(held)
@@ -52,7 +53,7 @@ def packed(text: bytes, size: int) -> bytes:
 
 @pytest.mark.seconds(20)
 def test_a_bomb_is_refused_in_little_memory(tmp_path: Path, stamp: Stamps) -> None:
-    with stamp(PARTS()) as new:
+    with stamp(lab_parts(ROOT, *START)) as new:
         if not new:
             return
         bomb = tmp_path / "bomb"
@@ -65,7 +66,7 @@ def test_a_bomb_is_refused_in_little_memory(tmp_path: Path, stamp: Stamps) -> No
 def test_cycles_without_end_are_read_in_little_memory(
     tmp_path: Path, stamp: Stamps
 ) -> None:
-    with stamp(PARTS()) as new:
+    with stamp(lab_parts(ROOT, *START)) as new:
         if not new:
             return
         path = tmp_path / "long"
@@ -77,7 +78,7 @@ def test_cycles_without_end_are_read_in_little_memory(
 def test_a_cycle_with_too_much_in_it_is_read_in_little_memory(
     tmp_path: Path, stamp: Stamps
 ) -> None:
-    with stamp(PARTS()) as new:
+    with stamp(lab_parts(ROOT, *START)) as new:
         if new:
             path = tmp_path / "large"
             path.write_text(too_much())
@@ -117,7 +118,7 @@ def large(devices: int, worse: int, together: bool) -> bytes:
 def test_many_recordings_are_compared_in_the_memory_of_two(
     tmp_path: Path, stamp: Stamps
 ) -> None:
-    with stamp(PARTS()) as new:
+    with stamp(lab_parts(ROOT, *START)) as new:
         if not new:
             return
         off, on = tmp_path / "off", tmp_path / "on"

@@ -21,7 +21,7 @@ from lull.proof.key import lab_parts
 from lull.proof.stamps import Stamps
 from tests.graph.missing import Missing, machine
 
-PARTS = lab_parts(repo_root(), "tests/graph/test_suspect_often.py")
+ME = "tests/graph/test_suspect_often.py"
 
 
 def run(data: bytes) -> CycleSet:
@@ -63,7 +63,7 @@ def test_where_it_fails_or_hangs_most_explain_as_much_as_the_missing_edge(
     symptom: Symptom, stamp: Stamps
 ) -> None:
     """So that its place among them is chance: README of devices argues with it."""
-    with stamp(PARTS()) as new:
+    with stamp(lab_parts(repo_root(), ME)) as new:
         if new:
             assert median(alike(symptom, trees=20, times=3)) > 3
             assert median(alike(Symptom.SLOW, trees=20, times=3)) == 1
@@ -74,7 +74,7 @@ def test_where_it_fails_or_hangs_most_explain_as_much_as_the_missing_edge(
 def test_of_200_trees_the_missing_edge_is_among_the_first_three_in_95_percent(
     times: int, stamp: Stamps
 ) -> None:
-    with stamp(PARTS()) as new:
+    with stamp(lab_parts(repo_root(), ME)) as new:
         if new:
             found = ranks(Symptom.SLOW, trees=200, times=times)
             assert sum(each <= 3 for each in found) >= 0.95 * len(found)

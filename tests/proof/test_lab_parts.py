@@ -21,7 +21,7 @@ from tests.graph import test_memory, traces
 
 ROOT = repo_root()
 OFTEN = "tests/graph/test_suspect_often.py"
-MEMORY = ("tests/graph/test_memory.py", "lull/cli.py")
+MEMORY = test_memory.START
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +38,11 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def changed(before: dict[str, str], after: dict[str, str]) -> set[str]:
     assert before.keys() == after.keys()
     return {kind for kind in before if before[kind] != after[kind]}
+
+
+def both(root: Path) -> tuple[dict[str, str], ...]:
+    key.code.cache_clear()
+    return lab_parts(root, OFTEN), lab_parts(root, *MEMORY)
 
 
 #: File -> whether the one's parts change with it, and the other's.
@@ -57,35 +62,24 @@ FILES = {
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_changes_the_parts_of_who_imports_it(name: str, checkout: Path) -> None:
-    """What was imported before stays as it is."""
-    both = lab_parts(checkout, OFTEN), lab_parts(checkout, *MEMORY)
-    before = [of() for of in both]
+    before = both(checkout)
     path = checkout / name
     text = path.read_bytes()
     path.write_bytes(text + b"\n# more\n")
     try:
-        for of, old, expected in zip(both, before, FILES[name], strict=True):
-            assert changed(old, of()) == ({"disk"} if expected else set())
-        later = lab_parts(checkout, OFTEN)()
-        assert changed(before[0], later) == (
-            {"imported", "disk"} if FILES[name][0] else set()
-        )
+        after = both(checkout)
     finally:
         path.write_bytes(text)
-
-
-def test_so_does_what_is_read_and_not_imported(checkout: Path) -> None:
-    path = checkout / "data"
-    path.write_text("one")
-    of = lab_parts(checkout, OFTEN, data=["data"])
-    before = of()
-    path.write_text("other")
-    assert changed(before, of()) == {"disk"}
+        key.code.cache_clear()
+    for old, new, expected in zip(before, after, FILES[name], strict=True):
+        assert changed(old, new) == ({"modules"} if expected else set())
 
 
 OTHERS: list[tuple[object, str, object]] = [
     (sys, "version", "3.99"),
     (key.platform, "machine", lambda: "vax"),
+    (key.platform, "release", lambda: "9.9"),
+    (key.os, "cpu_count", lambda: 99),
     (key.platform, "libc_ver", lambda: ("glibc", "9")),
     (key.zlib, "ZLIB_RUNTIME_VERSION", "9"),
     (key, "distributions", lambda: list(metadata.distributions())[1:]),
@@ -101,7 +95,7 @@ def test_python_and_what_is_installed_is_in_it(
     assert key.python.__wrapped__() != before
 
 
-@pytest.mark.parametrize("name", ["PYTHONMALLOC", "MALLOC_ARENA_MAX"])
+@pytest.mark.parametrize("name", ["PYTHONMALLOC", "MALLOC_ARENA_MAX", "LD_PRELOAD"])
 def test_so_is_what_it_is_told(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     before = key.python.__wrapped__()
     monkeypatch.setenv(name, "1")

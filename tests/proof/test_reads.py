@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from lull.proof.reads import watching
+from lull.proof.reads import began, modules_since, watching
 
 
 @pytest.fixture
@@ -62,6 +65,25 @@ def test_what_was_read_later_and_is_a_file_is_told_apart(root: Path) -> None:
             (root / "none.c").read_text()
         assert reads.more(seen) == ["hooks/0001.patch", "hooks/0002.patch"]
         assert "new.c" not in reads.so_far()
+
+
+def test_a_module_that_was_written_since_is_named(root: Path) -> None:
+    for name in ("lull/graph/old.py", "tests/new.py", "lull/new.toml"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("")
+    assert modules_since(time.time() + 60, root) == []
+    when = time.time() - 60
+    os.utime(root / "tests/new.py", (when - 900, when - 900))
+    assert modules_since(when, root) == ["lull/graph/old.py", "tests/new.py"]
+
+
+def test_a_process_began_before_what_it_does() -> None:
+    words = [sys.executable, "-c", "from lull.proof import reads; print(reads.began())"]
+    before = time.time()
+    said = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    # The kernel counts in hundredths of a second.
+    assert before - 0.02 <= float(said) <= time.time() + 0.02
+    assert began() < before
 
 
 def test_relative_names_and_bytes_are_the_same_file(

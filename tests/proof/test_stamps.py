@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,11 @@ STAMPED = """
                 name, text = EDIT.read_text().split()
                 (ROOT / name).write_text(text)
             if new and READ.exists():
-                (ROOT / READ.read_text()).read_bytes()
+                path = ROOT / READ.read_text()
+                path.parent.mkdir(parents=True, exist_ok=True)
+                if not path.exists():
+                    path.touch()
+                path.read_bytes()
 """
 
 
@@ -73,6 +78,37 @@ def test_an_edit_of_something_else_forgets_nothing(run: Run, root: Path) -> None
     stamped(run).stdout.no_fnmatch_line("*not remembered*")
     assert (root / "other.c").read_text() == "another"
     stamped(run).stdout.fnmatch_lines(["1 of 1 verdicts remembered*"])
+
+
+def test_where_a_module_was_written_since_it_began_nothing_is_remembered(
+    run: Run, root: Path
+) -> None:
+    """It may have been imported before."""
+    (root / "lull").mkdir()
+    (root.parent / "edit").write_text("lull/module.py x=1")
+    done = stamped(run)
+    done.stdout.fnmatch_lines(["*::test_it: not remembered: lull/module.py changed*"])
+    # As in a session that begins now.
+    (root.parent / "edit").unlink()
+    (root / "lull/module.py").rename(root / "module.py")
+    stamped(run).stdout.fnmatch_lines(["0 of 1 verdicts remembered*"])
+    stamped(run).stdout.fnmatch_lines(["1 of 1 verdicts remembered*"])
+
+
+@pytest.mark.parametrize("place", ["XDG_CACHE_HOME", "TMPDIR", "--basetemp"])
+def test_what_is_only_tried_may_be_in_the_checkout(
+    place: str, run: Run, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words: tuple[str, ...] = ()
+    if place == "--basetemp":
+        words = (f"{place}={root / 'tried'}",)
+    else:
+        monkeypatch.setenv(place, str(root / "tried"))
+        monkeypatch.setattr(tempfile, "tempdir", None)
+    (root / "tried").mkdir()
+    (root.parent / "read").write_text("tried/lull/made")
+    (file,) = Path.cwd().glob("test_*.py")
+    run(file.name, *words).assert_outcomes(passed=1)
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from lull.kernels.inputs import gather
 from lull.kernels.source import fetch
 from lull.kernels.workspace import plan_changes, sync
 from lull.model import Arm
+from lull.proof.key import python
 from lull.proof.stamps import Stamps
 from lull.series.assemble import Reader, entries, files, order, planner
 from lull.series.distro import fragment
@@ -41,7 +42,11 @@ from tests.series.made import am, checkout, contents, moved, patch, put
 
 pytestmark = pytest.mark.vm
 
-ME = ("tests/series/test_tree.py", "tests/series/made.py", "tests/repository.py")
+ME = (
+    "tests/series/test_tree.py",
+    "tests/series/test_every_base.py",
+    "tests/series/made.py",
+)
 ROOT = repo_root()
 ALL = tuple(name for name in entries(ROOT) if name)
 #: Those of which somebody has said what they come to without modes.
@@ -69,7 +74,14 @@ MENDED = "CONFIG_KEXEC=y\nCONFIG_KEXEC_JUMP=y"
 def ours(*patterns: str) -> tuple[str, ...]:
     """The files of ours that there are."""
     paths = {path for pattern in patterns for path in ROOT.glob(pattern)}
-    return tuple(sorted(str(path.relative_to(ROOT)) for path in paths))
+    # Editors leave others about.
+    return tuple(
+        sorted(
+            str(path.relative_to(ROOT))
+            for path in paths
+            if path.is_file() and not path.name.startswith(".")
+        )
+    )
 
 
 @dataclass(frozen=True)
@@ -81,14 +93,21 @@ class Sources(Pristine):
 
 #: What a series is made from, besides the kernel's files, and what its letters tell.
 SAYS = ("features/*/*.toml", "kernel/series.toml")
-TELLS = ("*/*/bases/*.toml", "*/*/results/*", "scenarios/*/*.toml", "pyproject.toml")
+TELLS = (
+    "kernel/bases/*.toml",
+    "*/*/bases/*.toml",
+    "*/*/results/*",
+    "scenarios/*/*.toml",
+    "pyproject.toml",
+)
 MAKERS = ours("lull/series/*.py")
 PROGRAMS = (("git", "--version"), ("patch", "--version"))
 
 
 def planned_parts(base: str) -> dict[str, str]:
     """What the changes of a series depend on."""
-    return kernel_parts(Arm.LULL, *ME, *ours(*SAYS), base=base, makers=MAKERS)
+    parts = kernel_parts(Arm.LULL, *ME, *ours(*SAYS), base=base, makers=MAKERS)
+    return {**parts, "python": python()}
 
 
 def written_parts(base: str) -> dict[str, str]:
@@ -96,6 +115,7 @@ def written_parts(base: str) -> dict[str, str]:
     files = (*ME, *ours(*SAYS, *TELLS))
     return {
         **kernel_parts(Arm.LULL, *files, base=base, makers=MAKERS),
+        "python": python(),
         "programs": digest(*(run(words, ROOT) for words in PROGRAMS)),
     }
 
