@@ -47,7 +47,7 @@ ME = "tests/test_kernel_trees.py"
 MADE = "lull/deb/config.py"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy that a test may change, and puts back."""
     place, root = tmp_path_factory.mktemp("checkout"), repo_root()

@@ -27,7 +27,7 @@ MORE = (
 Run = Callable[..., dict[str, Any]]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """Runs a workload of asleep.c once: what it found, or the problem."""
     program = tmp_path_factory.mktemp("asleep") / "probe"

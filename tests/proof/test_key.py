@@ -38,7 +38,7 @@ THAW = trial("thaw: timeouts")
 DEVICES = trial("devices: PM1")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy that a test may change, and puts back."""
     place = tmp_path_factory.mktemp("checkout")

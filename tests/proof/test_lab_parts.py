@@ -24,7 +24,7 @@ OFTEN = "tests/graph/test_suspect_often.py"
 MEMORY = test_memory.START
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy that a test may change, and puts back."""
     place = tmp_path_factory.mktemp("checkout")
