@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lull.errors import CannotRun, LabError
-from lull.host.files import repo_root
+from lull.host.files import digest, repo_root
 from lull.vm import compile as compile_module
 from lull.vm.compile import build_key, lacks_libc
 from lull.vm.probe_build import build_probe, probe_recipe
@@ -130,9 +130,19 @@ def test_no_static_libc_is_named(
     gcc.write_text("#!/bin/sh\necho 'ld: cannot find -lc: No such file' >&2; exit 1\n")
     gcc.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
+    # In no key of this process that comes later is what stands for this one.
+    asked = compile_module._tools
+    asked.cache_clear()
+    monkeypatch.setattr(compile_module, "_tools", asked.__wrapped__)
     with pytest.raises(CannotRun, match="static C library") as caught:
         build_probe(tree(tmp_path / "r"))
     assert "libc6-dev" in caught.value.hint
+    monkeypatch.undo()
+    assert (
+        compile_module._tools("gcc")
+        == asked.__wrapped__("gcc")
+        != digest("", "", "", b"")
+    )
 
 
 def test_a_tree_without_a_probe_is_the_labs_failure(tmp_path: Path) -> None:
