@@ -43,7 +43,9 @@ from lull.vm.probe_build import probe_recipe
 
 #: What makes a kernel, and the tree that it is built in.
 MAKER = "lull/kernels/build.py"
-#: That, and what makes a verdict of a boot, with all that they import.
+#: What a command of the lab begins with.
+COMMAND = "lull/cli.py"
+#: MAKER, and what makes a verdict of a boot, with all that they import.
 JUDGE = (
     MAKER,
     "lull/proof/attempt.py",

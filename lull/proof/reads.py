@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from math import inf
@@ -83,12 +83,10 @@ def began() -> float:
     return time.time() - (time.clock_gettime(time.CLOCK_BOOTTIME) - since_boot)
 
 
-def modules_since(when: float, root: Path) -> list[str]:
-    """Modules of the checkout that were written since: who imported one may have it as
+def written_since(when: float, root: Path, paths: Iterable[Path]) -> list[str]:
+    """Those of the modules that were written since: who imported one may have it as
     it was."""
-    rooms = ("lull", "tests", "features", "scenarios")
-    found = [path for room in rooms for path in root.glob(f"{room}/**/*.py")]
-    return [str(path.relative_to(root)) for path in found if _written(path) >= when]
+    return [str(path.relative_to(root)) for path in paths if _written(path) >= when]
 
 
 def _written(path: Path) -> float:

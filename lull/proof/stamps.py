@@ -4,7 +4,7 @@
 They are not where what they depend on was written while the check ran: it may have
 been done to the old text or to the new one. A test reads that before ``with``, and
 itself: what was read then is looked at again, and a check that reads more has failed.
-Nor where a module was written since this process began, which may have the old one.
+Nor where a module that it may have was written since this process began.
 """
 
 from __future__ import annotations
@@ -20,11 +20,10 @@ from typing import Any
 import pytest
 
 from lull.host.files import cache_root, repo_root
+from lull.proof.key import COMMAND, imports
 from lull.proof.proof_json import SAID, VERDICT
-from lull.proof.reads import Reads, State, began, modules_since, watching
+from lull.proof.reads import Reads, began, watching, written_since
 from lull.proof.store import Remembered, Store
-
-_BEGAN = began()
 
 
 class Stamps:
@@ -51,7 +50,7 @@ class Stamps:
         begun = time.monotonic()
         try:
             yield known is None
-            if known is None and (more := self._more(seen)):
+            if known is None and (more := self._meant(self._reads.more(seen))):
                 text = "it was read, and is not in what this is remembered under"
                 raise AssertionError(f"{name}: {more[0]}: {text}")
         except BaseException:
@@ -59,8 +58,7 @@ class Stamps:
             raise
         if known is not None:
             return
-        changed = self._reads.changed(seen) or modules_since(_BEGAN, repo_root())
-        if changed:
+        if changed := [*self._meant(self._reads.changed(seen)), *self._rewritten()]:
             text = f"{name}: not remembered: {changed[0]} changed meanwhile"
             said.append((SAID, text))
             return
@@ -76,17 +74,23 @@ class Stamps:
             )
         )
 
-    def _more(self, seen: Mapping[str, State]) -> list[str]:
-        """What was read since and is the project's: the cache, and folders for what is
-        only tried, may be in the checkout as well."""
+    def _rewritten(self) -> list[str]:
+        """Modules that its test has, or a command of the lab."""
+        root, own = repo_root(), self._request.path
+        start = [own.relative_to(root).as_posix()] if own.is_relative_to(root) else []
+        return written_since(began(), root, imports(root, *start, COMMAND))
+
+    def _meant(self, names: list[str]) -> list[str]:
+        """Of these the project's: the cache, and folders for what is only tried, may
+        be in the checkout as well."""
         factory: pytest.TempPathFactory
         factory = self._request.getfixturevalue("tmp_path_factory")
         root, made = repo_root(), factory.getbasetemp()
         places = (cache_root(), made, Path(tempfile.gettempdir()))
-        beside = [place for place in places if place.is_relative_to(root)]
+        beside = [p for p in places if p.is_relative_to(root) and p != root]
         return [
             name
-            for name in self._reads.more(seen)
+            for name in names
             if not any((root / name).is_relative_to(place) for place in beside)
         ]
 

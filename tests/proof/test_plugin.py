@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -136,6 +137,27 @@ def test_what_changed_meanwhile_is_not_remembered(run: Run, guests: Guests) -> N
         items.attempt = kept
     assert Ledger().lines() == ()
     run().stdout.fnmatch_lines(["0 of 2 verdicts remembered*"])
+
+
+def test_nor_is_what_another_text_may_have_judged(
+    run: Run, guests: Guests, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a module that was written since the process began it may have the old one."""
+    with monkeypatch.context() as patched:
+        patched.setattr(items, "rewritten", lambda root: ["lull/proof/faults.py"])
+        run().assert_outcomes(passed=2)
+    assert Ledger().lines() == ()
+    run().stdout.fnmatch_lines(["0 of 2 verdicts remembered*"])
+    run().stdout.fnmatch_lines(["2 of 2 verdicts remembered*"])
+
+
+def test_what_judges_is_all_that_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(items, "began", lambda: 0)
+    found = items.rewritten(repo_root())
+    assert {"lull/proof/faults.py", "lull/vm/console.py"} <= set(found)
+    assert not {"lull/cli.py", "tests/proof/test_plugin.py"} & set(found)
+    monkeypatch.setattr(items, "began", lambda: inf)
+    assert items.rewritten(repo_root()) == []
 
 
 def test_more_seeds_are_more_trials(run: Run, guests: Guests) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from lull.proof.reads import began, modules_since, watching
+from lull.proof.reads import began, watching, written_since
 
 
 @pytest.fixture
@@ -67,14 +67,14 @@ def test_what_was_read_later_and_is_a_file_is_told_apart(root: Path) -> None:
         assert "new.c" not in reads.so_far()
 
 
-def test_a_module_that_was_written_since_is_named(root: Path) -> None:
-    for name in ("lull/graph/old.py", "tests/new.py", "lull/new.toml"):
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text("")
-    assert modules_since(time.time() + 60, root) == []
+def test_what_was_written_since_is_named_whatever_its_date(root: Path) -> None:
+    paths = [root / "one.c", root / "hooks/0001.patch"]
+    assert written_since(time.time() + 60, root, paths) == []
     when = time.time() - 60
-    os.utime(root / "tests/new.py", (when - 900, when - 900))
-    assert modules_since(when, root) == ["lull/graph/old.py", "tests/new.py"]
+    os.utime(root / "one.c", (when - 900, when - 900))
+    assert written_since(when, root, paths) == ["one.c", "hooks/0001.patch"]
+    # One that is gone was there a moment ago.
+    assert written_since(when + 120, root, [root / "gone.py"]) == ["gone.py"]
 
 
 def test_a_process_began_before_what_it_does() -> None:

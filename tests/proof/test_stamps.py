@@ -16,6 +16,7 @@ from lull.proof.proof_json import read
 from lull.proof.reads import watching
 from tests import kernel_trees
 from tests.proof.conftest import Run
+from tests.waiting import until
 
 STAMPED = """
     from pathlib import Path
@@ -81,17 +82,29 @@ def test_an_edit_of_something_else_forgets_nothing(run: Run, root: Path) -> None
 
 
 def test_where_a_module_was_written_since_it_began_nothing_is_remembered(
-    run: Run, root: Path
+    run: Run, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It may have been imported before."""
+    """It may have been imported before. What imports it is older."""
     (root / "lull").mkdir()
-    (root.parent / "edit").write_text("lull/module.py x=1")
+    command, later = root / "lull/cli.py", root / "later"
+    command.write_text("import lull.module")
+
+    def is_later() -> bool:
+        later.write_text("")
+        return later.stat().st_ctime > command.stat().st_ctime
+
+    until("the clock of files has gone on", is_later)
+    monkeypatch.setattr(stamps, "began", lambda: later.stat().st_ctime)
+    edit = root.parent / "edit"
+    edit.write_text("lull/module.py x=1")
     done = stamped(run)
     done.stdout.fnmatch_lines(["*::test_it: not remembered: lull/module.py changed*"])
-    # As in a session that begins now.
-    (root.parent / "edit").unlink()
-    (root / "lull/module.py").rename(root / "module.py")
-    stamped(run).stdout.fnmatch_lines(["0 of 1 verdicts remembered*"])
+    (root / "lull/module.py").rename(root / "lull/other.py")
+    edit.write_text("lull/other.py x=2")
+    done = stamped(run)
+    done.stdout.fnmatch_lines(["0 of 1 verdicts remembered*"])
+    # That one nothing imports.
+    done.stdout.no_fnmatch_line("*not remembered*")
     stamped(run).stdout.fnmatch_lines(["1 of 1 verdicts remembered*"])
 
 
@@ -108,7 +121,9 @@ def test_what_is_only_tried_may_be_in_the_checkout(
     (root / "tried").mkdir()
     (root.parent / "read").write_text("tried/lull/made")
     (file,) = Path.cwd().glob("test_*.py")
-    run(file.name, *words).assert_outcomes(passed=1)
+    done = run(file.name, *words)
+    done.assert_outcomes(passed=1)
+    done.stdout.no_fnmatch_line("*not remembered*")
 
 
 @pytest.mark.parametrize(
