@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -38,6 +39,7 @@ from tests.kernel_trees import (
     run,
     tried,
 )
+from tests.repository import environment
 from tests.series.made import am, checkout, contents, moved, patch, put
 
 pytestmark = pytest.mark.vm
@@ -71,6 +73,13 @@ NO_HISTORY = re.compile(rf"Unknown commit id '({'|'.join(COMMITS)})'")
 MENDED = "CONFIG_KEXEC=y\nCONFIG_KEXEC_JUMP=y"
 
 
+def said(words: tuple[str, ...]) -> bytes:
+    """What a program says of the checkout, which may be none of git's."""
+    return subprocess.run(
+        words, cwd=ROOT, env=environment(), capture_output=True
+    ).stdout
+
+
 def ours(*patterns: str) -> tuple[str, ...]:
     """The files of ours that there are."""
     paths = {path for pattern in patterns for path in ROOT.glob(pattern)}
@@ -101,7 +110,12 @@ TELLS = (
     "pyproject.toml",
 )
 MAKERS = ours("lull/series/*.py")
-PROGRAMS = (("git", "--version"), ("patch", "--version"))
+#: What applies it, and when what is measured was changed last, which letters tell.
+SAID = (
+    ("git", "--version"),
+    ("patch", "--version"),
+    ("git", "rev-list", "-1", "HEAD", "--", "features", "kernel", ":(exclude)*.md"),
+)
 
 
 def planned_parts(base: str) -> dict[str, str]:
@@ -116,7 +130,7 @@ def written_parts(base: str) -> dict[str, str]:
     return {
         **kernel_parts(Arm.LULL, *files, base=base, makers=MAKERS),
         "python": python(),
-        "programs": digest(*(run(words, ROOT) for words in PROGRAMS)),
+        "programs": digest(*map(said, SAID)),
     }
 
 
