@@ -27,6 +27,8 @@ STAMPED = """
 
     def test_it(stamp):
         parts = {"files": digest((ROOT / "walk.c").read_text())}
+        if (ROOT / "tried").exists():
+            assert not list((ROOT / "tried/lull").iterdir())
         with stamp(parts) as new:
             if new and EDIT.exists():
                 name, text = EDIT.read_text().split()
@@ -118,12 +120,21 @@ def test_what_is_only_tried_may_be_in_the_checkout(
     else:
         monkeypatch.setenv(place, str(root / "tried"))
         monkeypatch.setattr(tempfile, "tempdir", None)
-    (root / "tried").mkdir()
+    (root / "tried/lull").mkdir(parents=True)
     (root.parent / "read").write_text("tried/lull/made")
     (file,) = Path.cwd().glob("test_*.py")
     done = run(file.name, *words)
     done.assert_outcomes(passed=1)
     done.stdout.no_fnmatch_line("*not remembered*")
+
+
+def test_the_checkout_is_read_whatever_else_it_is(
+    run: Run, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(root))
+    (root.parent / "read").write_text("other.c")
+    (file,) = Path.cwd().glob("test_*.py")
+    run(file.name).assert_outcomes(failed=1)
 
 
 @pytest.mark.parametrize(
