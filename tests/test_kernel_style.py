@@ -34,12 +34,8 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def kernel_files() -> list[Path]:
-    found = [
-        *ROOT.glob("kernel/overlay/**/*.[ch]"),
-        *ROOT.glob("features/*/kernel/**/*.[ch]"),
-    ]
-    # Editors leave others about.
-    return sorted(path for path in found if not path.name.startswith("."))
+    overlay = gather(ROOT, BASE, Arm.LULL).overlay.values()
+    return sorted(path for path in overlay if path.suffix in (".c", ".h"))
 
 
 @pytest.mark.seconds(30)

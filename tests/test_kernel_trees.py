@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import shutil
 import signal
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from lull.kernels.bases import Base
 from lull.model import Arm
 from lull.proof.key import code
 from tests import kernel_trees
+from tests.checkout import changed, copied, edited
 from tests.waiting import ended, state_of, until
 
 STEP = """
@@ -50,14 +50,8 @@ MADE = "lull/deb/config.py"
 @pytest.fixture(scope="session")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy that a test may change, and puts back."""
-    place, root = tmp_path_factory.mktemp("checkout"), repo_root()
-    left = shutil.ignore_patterns("__pycache__", "results")
-    for room in ("features", "kernel", "lull"):
-        shutil.copytree(root / room, place / room, ignore=left)
-    (place / "tests").mkdir()
-    for name in (*kernel_trees.WHATEVER, ME):
-        shutil.copyfile(root / name, place / name)
-    return place
+    place = tmp_path_factory.mktemp("checkout")
+    return copied(place, "features", "kernel", "lull", *kernel_trees.WHATEVER, ME)
 
 
 @pytest.fixture
@@ -80,11 +74,6 @@ def versions(
 def stamped(base: str = "6.12") -> dict[str, str]:
     code.cache_clear()
     return kernel_trees.kernel_parts(Arm.LULL, ME, base=base, makers=(MADE,))
-
-
-def changed(before: dict[str, str], after: dict[str, str]) -> set[str]:
-    assert before.keys() == after.keys()
-    return {kind for kind in before if before[kind] != after[kind]}
 
 
 #: File -> what of a stamp it changes.
@@ -114,16 +103,9 @@ FILES = {
 def test_a_file_changes_the_stamps_that_depend_on_it(
     name: str, checkout: Path, versions: dict[str, str]
 ) -> None:
-    before, path = stamped(), checkout / name
-    text = path.read_bytes()
-    # After its end: a patch and a Python file remain what they are.
-    path.write_bytes(
-        text + (b"\n--\nmore\n" if path.suffix == ".patch" else b"\n# more\n")
-    )
-    try:
+    before = stamped()
+    with edited(checkout / name):
         assert changed(before, stamped()) == set(FILES[name].split())
-    finally:
-        path.write_bytes(text)
 
 
 def test_the_sources_are_the_base_s_and_those_that_checkpatch_is_of(

@@ -23,11 +23,10 @@ from lull.kernels.cache import Cache
 from lull.proof import repeat
 from lull.proof.attempt import TRIES, attempt, keep_failed
 from lull.proof.faults import Result
-from lull.proof.key import JUDGE, imports, parts_of
+from lull.proof.key import JUDGE, parts_of, rewritten
 from lull.proof.ledger import Ledger, entry
 from lull.proof.narrow import narrowed
 from lull.proof.proof_json import SAID, VERDICT
-from lull.proof.reads import began, written_since
 from lull.proof.store import Remembered, Store
 from lull.proof.trial import Size, Trial, of_size, parse
 from lull.runs.standby import standing_by
@@ -64,11 +63,6 @@ def draw(names: Collection[str], run: str) -> frozenset[str]:
     """
     order = sorted(names, key=lambda name: random.Random(f"{run} draw {name}").random())
     return frozenset(order[: ceil(ANEW * len(order))])
-
-
-def rewritten(root: Path) -> list[str]:
-    """Modules that judge here, and are others on the disk than this process has."""
-    return written_since(began(), root, imports(root, *JUDGE))
 
 
 class SafetyFile(pytest.File):
@@ -214,7 +208,7 @@ class TrialItem(pytest.Item):
             self._tell(verdict, parts, remembered=False)
             # Somebody who edits meanwhile has not had what is there now tried.
             root = repo_root()
-            same = parts == self._parts(root) and not rewritten(root)
+            same = parts == self._parts(root) and not rewritten(root, *JUDGE)
             if same:
                 Ledger().add(entry(self.trial, base, parts, done))
             if done.result is Result.PASS:

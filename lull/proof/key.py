@@ -30,6 +30,7 @@ from lull.kernels.make import build_identity
 from lull.kernels.source import fetch
 from lull.kernels.workspace import decode, encode
 from lull.model import Arm, Clock
+from lull.proof.reads import began, written_since
 from lull.proof.stock_code import added, stock_code
 from lull.proof.trial import Size, Trial
 from lull.runs.boot import machine_spec
@@ -198,6 +199,12 @@ def code(root: Path, *start: str) -> str:
     """Modules of the lab with all that they import, as they were when this process
     asked first: what is changed on the disk later is not what runs here."""
     return _files(root, imports(root, *start))
+
+
+def rewritten(root: Path, *start: str) -> list[str]:
+    """Of these modules, and all that they import, those that were written since this
+    process began, which may have them as they were."""
+    return written_since(began(), root, imports(root, *start))
 
 
 def lab_parts(root: Path, *start: str) -> dict[str, str]:

@@ -84,8 +84,7 @@ def began() -> float:
 
 
 def written_since(when: float, root: Path, paths: Iterable[Path]) -> list[str]:
-    """Those of the modules that were written since: who imported one may have it as
-    it was."""
+    """Those that were written since, by their names below ``root``."""
     return [str(path.relative_to(root)) for path in paths if _written(path) >= when]
 
 
@@ -106,6 +105,7 @@ def _hook() -> None:
 def _heard(event: str, args: tuple[Any, ...]) -> None:
     if not _watched or event not in _EVENTS:
         return
+    # What is only written is nothing that anything depends on.
     if event == "open" and args[2] & os.O_ACCMODE == os.O_WRONLY:
         return
     path = args[0]

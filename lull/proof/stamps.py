@@ -20,9 +20,9 @@ from typing import Any
 import pytest
 
 from lull.host.files import cache_root, repo_root
-from lull.proof.key import COMMAND, imports
+from lull.proof.key import COMMAND, rewritten
 from lull.proof.proof_json import SAID, VERDICT
-from lull.proof.reads import Reads, began, watching, written_since
+from lull.proof.reads import Reads, watching
 from lull.proof.store import Remembered, Store
 
 
@@ -78,7 +78,7 @@ class Stamps:
         """Modules that its test has, or a command of the lab."""
         root, own = repo_root(), self._request.path
         start = [own.relative_to(root).as_posix()] if own.is_relative_to(root) else []
-        return written_since(began(), root, imports(root, *start, COMMAND))
+        return rewritten(root, *start, COMMAND)
 
     def _meant(self, names: list[str]) -> list[str]:
         """Of these the project's: the cache, and folders for what is only tried, may

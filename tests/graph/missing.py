@@ -14,7 +14,9 @@ from random import Random
 
 import networkx as nx
 
+from lull.graph.ftrace import read
 from lull.graph.reduced import Symptom
+from lull.graph.suspect import CycleSet, runs
 from lull.trees.model import Device, Phase, Tree, Work
 from lull.trees.schedule import Rules, Schedule, Slot, schedule
 from lull.trees.shapes import random
@@ -34,6 +36,12 @@ class Missing:
     consumer: str
     off: bytes
     on: tuple[bytes, ...]
+
+
+def run(data: bytes) -> CycleSet:
+    """The one run that a recording has."""
+    (found,) = runs(read(data, "x"))
+    return found
 
 
 def machine(

@@ -9,28 +9,20 @@ import pytest
 
 from lull.errors import LullError
 from lull.graph import text
-from lull.graph.ftrace import read
 from lull.graph.reduced import Symptom
 from lull.graph.suspect import (
-    CycleSet,
     Search,
     async_path,
     not_in_order,
     recorded_names,
-    runs,
     suspects,
 )
 from tests.graph import captures, traces
-from tests.graph.missing import machine
+from tests.graph.missing import machine, run
 from tests.graph.test_cli import lull
 from tests.graph.traces import DISK, MAIN, SCREEN, Line, call, phase
 
 HEAD = b"# lull-kernel: 6.12.1\n"
-
-
-def run(data: bytes) -> CycleSet:
-    (found,) = runs(read(data, "x"))
-    return found
 
 
 def trace(*calls: list[Line], end: int = 100_000) -> bytes:

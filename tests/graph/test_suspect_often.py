@@ -13,20 +13,14 @@ from statistics import median
 
 import pytest
 
-from lull.graph.ftrace import read
 from lull.graph.reduced import Symptom
-from lull.graph.suspect import CycleSet, Suspect, runs, suspects
+from lull.graph.suspect import Suspect, suspects
 from lull.host.files import repo_root
 from lull.proof.key import lab_parts
 from lull.proof.stamps import Stamps
-from tests.graph.missing import Missing, machine
+from tests.graph.missing import Missing, machine, run
 
 ME = "tests/graph/test_suspect_often.py"
-
-
-def run(data: bytes) -> CycleSet:
-    (found,) = runs(read(data, "x"))
-    return found
 
 
 def rank(found: tuple[Suspect, ...], missing: Missing) -> int:

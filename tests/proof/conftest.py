@@ -82,7 +82,7 @@ def guests(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Guests:
     monkeypatch.setattr(items, "parts_of", parts_of)
     monkeypatch.setattr(items, "ANEW", 0)
     # Whoever edits the lab while its tests run.
-    monkeypatch.setattr(items, "rewritten", lambda root: [])
+    monkeypatch.setattr(items, "rewritten", lambda root, *start: [])
     monkeypatch.setattr(plugin, "cached", lambda base, cache: "sources")
     # Nothing takes long here, or only where the host is busy: no order comes of it.
     monkeypatch.setattr(durations, "keep", lambda tests: None)

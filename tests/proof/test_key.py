@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-import json
 import re
-import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -22,6 +20,7 @@ from lull.proof.trial import Size, Trial, trials
 from lull.runs import boot as boot_module
 from lull.vm import accel as accel_module
 from lull.vm.probe_build import probe_recipe
+from tests.checkout import changed, copied, edited, opened
 from tests.runs.test_figures import asked
 
 ROOT = repo_root()
@@ -41,12 +40,7 @@ DEVICES = trial("devices: PM1")
 @pytest.fixture(scope="session")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy that a test may change, and puts back."""
-    place = tmp_path_factory.mktemp("checkout")
-    for room in ROOMS:
-        shutil.copytree(
-            ROOT / room, place / room, ignore=shutil.ignore_patterns("__pycache__")
-        )
-    return place
+    return copied(tmp_path_factory.mktemp("checkout"), *ROOMS)
 
 
 @pytest.fixture(autouse=True)
@@ -65,11 +59,6 @@ def _forget() -> None:
 def parts(which: Trial, root: Path = ROOT, size: Size = Size.TEST) -> dict[str, str]:
     _forget()
     return parts_of(which, size, "6.12", root)
-
-
-def changed(before: dict[str, str], after: dict[str, str]) -> set[str]:
-    assert before.keys() == after.keys()
-    return {kind for kind in before if before[kind] != after[kind]}
 
 
 #: File -> what of FREEZE's key, and of THAW's, it changes.
@@ -115,15 +104,8 @@ FILES = {
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_changes_the_keys_that_depend_on_it(checkout: Path, name: str) -> None:
     before = parts(FREEZE, checkout), parts(THAW, checkout)
-    path = checkout / name
-    text = path.read_bytes()
-    # After its end: a patch and a Python file remain what they are.
-    more = b"\n--\nmore\n" if name.endswith(".patch") else b"\n# more\n"
-    path.write_bytes(text + more)
-    try:
+    with edited(checkout / name):
         after = parts(FREEZE, checkout), parts(THAW, checkout)
-    finally:
-        path.write_bytes(text)
     for old, new, kinds in zip(before, after, FILES[name], strict=True):
         assert changed(old, new) == set(kinds.split())
 
@@ -285,12 +267,7 @@ def test_the_compiler_reads_no_file_of_ours_that_is_not_in_the_recipe() -> None:
 
 
 TRACED = """
-import json, os, sys
-opened = set()
-sys.addaudithook(
-    lambda event, args: opened.add(os.fspath(args[0]))
-    if event == "open" and isinstance(args[0], (str, os.PathLike)) else None
-)
+import sys
 from pathlib import Path
 from lull.kernels.build import build
 from lull.proof.attempt import attempt
@@ -300,7 +277,6 @@ from lull.host.process import run_alone
 kernel = build(sys.argv[3], trial.arm)
 done = run_alone(attempt(trial, Size.TEST, 1, kernel, Path(sys.argv[2])))
 assert done.result == "pass", done.how
-print(json.dumps(sorted(str(path) for path in opened)))
 """
 
 #: Files that are read and are not in the key.
@@ -323,22 +299,8 @@ def test_a_boot_reads_no_file_of_ours_that_is_not_in_its_key(
     base: str, tmp_path: Path
 ) -> None:
     """All that the lab opens while it makes a verdict, from its start on."""
-    done = subprocess.run(
-        [sys.executable, "-c", TRACED, "freeze: names", str(tmp_path), base],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    opened = {Path(name).resolve() for name in json.loads(done.stdout)}
-    ours = {
-        str(path.relative_to(ROOT))
-        for path in opened
-        if path.is_relative_to(ROOT)
-        and path.is_file()
-        and "__pycache__" not in str(path)
-    }
-    ours = {name for name in ours if not name.startswith((".", "runs/"))}
+    ours = opened(TRACED, "freeze: names", tmp_path, base)
+    assert "lull/proof/attempt.py" in ours
     # Read for the names of options, which are in no configuration of this base.
     ours -= {
         str(path.relative_to(ROOT))
@@ -363,3 +325,14 @@ def test_what_is_promised_on_a_base_is_asked_for_there_alone() -> None:
     assert of_7_3 in asked(["attach"], "7.3")
     assert of_7_3 not in asked(["attach"], "6.12") + asked(["freeze"], "7.3")
     assert ROOT / "features/attach/feature.toml" in asked(["attach"], "6.12")
+
+
+def test_what_was_written_since_it_began_is_of_what_is_imported(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(key_module, "began", lambda: 0)
+    found = key_module.rewritten(ROOT, *JUDGE)
+    assert {"lull/proof/faults.py", "lull/vm/console.py"} <= set(found)
+    assert not {"lull/cli.py", "tests/proof/test_plugin.py"} & set(found)
+    monkeypatch.setattr(key_module, "began", lambda: inf)
+    assert key_module.rewritten(ROOT, *JUDGE) == []

@@ -3,13 +3,9 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from importlib import metadata
-from importlib.util import source_from_cache
 from pathlib import Path
 
 import pytest
@@ -17,6 +13,7 @@ import pytest
 from lull.host.files import repo_root
 from lull.proof import key
 from lull.proof.key import imports, lab_parts
+from tests.checkout import changed, copied, edited, opened
 from tests.graph import test_memory, traces
 
 ROOT = repo_root()
@@ -27,17 +24,7 @@ MEMORY = test_memory.START
 @pytest.fixture(scope="session")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy that a test may change, and puts back."""
-    place = tmp_path_factory.mktemp("checkout")
-    for room in ("lull", "tests"):
-        shutil.copytree(
-            ROOT / room, place / room, ignore=shutil.ignore_patterns("__pycache__")
-        )
-    return place
-
-
-def changed(before: dict[str, str], after: dict[str, str]) -> set[str]:
-    assert before.keys() == after.keys()
-    return {kind for kind in before if before[kind] != after[kind]}
+    return copied(tmp_path_factory.mktemp("checkout"), "lull", "tests")
 
 
 def both(root: Path) -> tuple[dict[str, str], ...]:
@@ -63,14 +50,9 @@ FILES = {
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_changes_the_parts_of_who_imports_it(name: str, checkout: Path) -> None:
     before = both(checkout)
-    path = checkout / name
-    text = path.read_bytes()
-    path.write_bytes(text + b"\n# more\n")
-    try:
+    with edited(checkout / name):
         after = both(checkout)
-    finally:
-        path.write_bytes(text)
-        key.code.cache_clear()
+    key.code.cache_clear()
     for old, new, expected in zip(before, after, FILES[name], strict=True):
         assert changed(old, new) == ({"modules"} if expected else set())
 
@@ -102,16 +84,6 @@ def test_so_is_what_it_is_told(name: str, monkeypatch: pytest.MonkeyPatch) -> No
     assert key.python.__wrapped__() != before
 
 
-TRACED = """
-import json, os, sys
-opened = set()
-sys.addaudithook(
-    lambda event, args: opened.add(os.fsdecode(args[0]))
-    if event == "open" and isinstance(args[0], (str, bytes, os.PathLike)) else None
-)
-{}
-print(json.dumps(sorted(opened)), file=sys.stderr)
-"""
 FIND = """
 from lull.graph.reduced import Symptom
 from tests.graph.test_suspect_often import alike, ranks
@@ -141,16 +113,6 @@ def made(folder: Path) -> list[list[str | Path]]:
     ]
 
 
-def source(name: str) -> Path | None:
-    """The file of ours that a process reads which opens this, if it is one. Of what is
-    compiled Python opens no other."""
-    path = Path(name).resolve()
-    if path.suffix == ".pyc":
-        path = Path(source_from_cache(path))
-    ours = path.is_relative_to(ROOT) and path.is_file()
-    return path if ours and not path.is_relative_to(ROOT / ".venv") else None
-
-
 #: Text that is run -> what it is told, by a folder, and whose files it may read.
 RUNS: dict[str, tuple[str, Callable[[Path], list[list[str | Path]]], tuple[str, ...]]]
 RUNS = {
@@ -163,15 +125,8 @@ RUNS = {
 @pytest.mark.parametrize("which", RUNS)
 def test_no_file_of_ours_is_read_that_is_not_in_it(which: str, tmp_path: Path) -> None:
     text, told, start = RUNS[which]
-    known = set(imports(ROOT, *start))
+    known = {str(path.relative_to(ROOT)) for path in imports(ROOT, *start)}
     for words in told(tmp_path):
-        done = subprocess.run(
-            [sys.executable, "-c", TRACED.format(text), *words],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == 0, done.stderr
-        ours = set(map(source, json.loads(done.stderr.splitlines()[-1]))) - {None}
-        assert ROOT / "lull/graph/ftrace.py" in ours
+        ours = opened(text, *words)
+        assert "lull/graph/ftrace.py" in ours
         assert ours <= known

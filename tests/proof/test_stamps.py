@@ -11,7 +11,7 @@ import pytest
 from lull.host.files import digest, repo_root
 from lull.kernels.inputs import gather
 from lull.model import Arm
-from lull.proof import stamps
+from lull.proof import key, stamps
 from lull.proof.proof_json import read
 from lull.proof.reads import watching
 from tests import kernel_trees
@@ -96,7 +96,7 @@ def test_where_a_module_was_written_since_it_began_nothing_is_remembered(
         return later.stat().st_ctime > command.stat().st_ctime
 
     until("the clock of files has gone on", is_later)
-    monkeypatch.setattr(stamps, "began", lambda: later.stat().st_ctime)
+    monkeypatch.setattr(key, "began", lambda: later.stat().st_ctime)
     edit = root.parent / "edit"
     edit.write_text("lull/module.py x=1")
     done = stamped(run)

@@ -118,20 +118,16 @@ SAID = (
 )
 
 
-def planned_parts(base: str) -> dict[str, str]:
-    """What the changes of a series depend on."""
-    parts = kernel_parts(Arm.LULL, *ME, *ours(*SAYS), base=base, makers=MAKERS)
+def planned_parts(base: str, *more: str) -> dict[str, str]:
+    """What the changes of a series depend on, and ``more`` files."""
+    files = (*ME, *ours(*SAYS, *more))
+    parts = kernel_parts(Arm.LULL, *files, base=base, makers=MAKERS)
     return {**parts, "python": python()}
 
 
 def written_parts(base: str) -> dict[str, str]:
     """And what is written of it, and is read by others."""
-    files = (*ME, *ours(*SAYS, *TELLS))
-    return {
-        **kernel_parts(Arm.LULL, *files, base=base, makers=MAKERS),
-        "python": python(),
-        "programs": digest(*map(said, SAID)),
-    }
+    return {**planned_parts(base, *TELLS), "programs": digest(*map(said, SAID))}
 
 
 @pytest.fixture(scope="module")
